@@ -1,0 +1,45 @@
+"""Errors, split by what the caller does next.
+
+| class         | the caller                                                    |
+|---------------|---------------------------------------------------------------|
+| `UsageError`  | stops with exit code 2: the person asked for what cannot be   |
+| `InputError`  | leaves this item out, records it in the census, goes on       |
+| `StoreError`  | stops: the store cannot be read or written as it stands       |
+| `RubricError` | stops: a rubric file says something that it may not           |
+
+Every message names the value, the place and the remedy.
+"""
+
+from __future__ import annotations
+
+
+class RubricsError(Exception):
+    """Base of every error this package raises on purpose."""
+
+
+class UsageError(RubricsError):
+    """The command line or the configuration asks for something that cannot be done."""
+
+
+class StoreError(RubricsError):
+    """A store is missing, broken, of another format version, or would be left inconsistent."""
+
+
+class RubricError(RubricsError):
+    """A rubric file or a rule expression is not valid; the message names file, line and remedy."""
+
+
+class InputError(RubricsError):
+    """One input item (a file, a line, a row) cannot be used.
+
+    `kind` is a short closed word for the census (for instance `truncated`, `encoding`,
+    `shape`, `size`, `unsafe_path`); `place` names the file and the line or key.
+    """
+
+    def __init__(self, kind: str, place: str, found: str, wanted: str, remedy: str) -> None:
+        self.kind = kind
+        self.place = place
+        self.found = found
+        self.wanted = wanted
+        self.remedy = remedy
+        super().__init__(f"{place}: found {found}; wanted {wanted}. {remedy}")

@@ -1,0 +1,1 @@
+"""Facts: deterministic measurements of one rollout alone. Pure: values in, values out."""

@@ -1,0 +1,77 @@
+"""Rubrics, criteria and grades."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["solution", "behavior"]
+Method = Literal["rule", "judge", "run"]
+
+KINDS: tuple[Kind, ...] = ("solution", "behavior")
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """One requirement of a rubric."""
+
+    id: str
+    """Short name, unique in its rubric: lower-case words joined by `-`."""
+    text: str
+    """The requirement, for people."""
+    weight: float
+    """Above 0; the rubric's score is sum(weight * value) / sum(weight). Hidden from judges."""
+    method: Method
+    rule: str | None = None
+    """SQL expression over the vocabulary (design section 3); for method `rule`."""
+    guidance: str | None = None
+    """How a judge decides; for method `judge`."""
+    scale: tuple[str, ...] = ("unmet", "met")
+    """Ordered levels, worst to best."""
+    gate: bool = False
+    """A gate that is not fully met makes the rubric's score 0."""
+    fault: str | None = None
+    """For a guard criterion: the named fault it guards against; null for the others."""
+    anchor: str | None = None
+    """Quote of the spec, or file:line, that justifies it."""
+    evidence: tuple[str, ...] = ()
+    """rollout_ids of the studied attempts it rests on."""
+    fared: str | None = None
+    """How it did on the studied attempts, in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rubric:
+    """What one task asks of a patch (`solution`) or of a transcript (`behavior`)."""
+
+    task_id: str
+    kind: Kind
+    criteria: tuple[Criterion, ...]
+    author: str
+    """`builtin`, `edited`, or a model's name."""
+    studied: tuple[str, ...]
+    """rollout_ids of the attempts that were studied."""
+    study_digest: str
+    """Digest of the studied attempts' normalised contents and outcomes."""
+    note: str
+    """What the author says of the whole: what it lacked, why it holds so few criteria."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """One verdict: a rollout under one criterion by one judge in one repeat."""
+
+    rollout_id: str
+    task_id: str
+    kind: Kind
+    rubric_digest: str
+    criterion_id: str
+    judge: str
+    repeat: int
+    value: float | None
+    """In [0, 1]; null when unknown."""
+    failure_class: str | None
+    """Why the value is null: `no_patch`, `no_transcript`, `null_rule`, ..."""
+    reason: str
+    evidence: str
+    """JSON list of pointers: `patch:path:line`, `transcript:turn`, `fact:name=value`."""

@@ -1,0 +1,1 @@
+"""The static report and the answer to "why this reward"."""

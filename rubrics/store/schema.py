@@ -1,0 +1,167 @@
+"""The schema of every table, in one place: columns, keys, order and size of row groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from rubrics.contrasts.vocabulary import CONTRASTS
+from rubrics.facts.vocabulary import FACTS
+from rubrics.vocabulary import Fact
+
+FORMAT_MAJOR = 1
+"""Raised when a reader of the old format could misread the new one."""
+
+TEXT = pa.string()
+TEXTS = pa.list_(pa.string())
+INT = pa.int64()
+FLOAT = pa.float64()
+BOOL = pa.bool_()
+
+NARROW_ROW_GROUP = 20_000
+WIDE_ROW_GROUP = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table. Rows are unique by `key`; parts are sorted by `order`."""
+
+    name: str
+    columns: pa.Schema
+    key: tuple[str, ...]
+    order: tuple[str, ...]
+    row_group: int = NARROW_ROW_GROUP
+    has_view: bool = True
+
+
+def _schema(**columns: pa.DataType) -> pa.Schema:
+    return pa.schema([pa.field(name, kind) for name, kind in columns.items()])
+
+
+def _fact_type(fact: Fact) -> pa.DataType:
+    return {"int": INT, "float": FLOAT, "bool": BOOL, "text": TEXT, "list": TEXTS}[fact.type]
+
+
+def _facts(facts: tuple[Fact, ...]) -> dict[str, pa.DataType]:
+    return {fact.name: _fact_type(fact) for fact in facts}
+
+
+TASKS = Table(
+    "tasks",
+    _schema(
+        task_id=TEXT, repo=TEXT, base_commit=TEXT, spec=TEXT, repository=TEXT, image=TEXT, recipe=TEXT, workdir=TEXT,
+        test_command=TEXT, fail_to_pass=TEXTS, pass_to_pass=TEXTS, source=TEXT,
+    ),
+    key=("task_id",),
+    order=("task_id",),
+)  # fmt: skip
+
+SEALED = Table(
+    "sealed",
+    _schema(task_id=TEXT, test_patch=TEXT, reference_patch=TEXT, hints=TEXT),
+    key=("task_id",),
+    order=("task_id",),
+    has_view=False,
+)
+
+ROLLOUTS = Table(
+    "rollouts",
+    _schema(
+        rollout_id=TEXT, content_digest=TEXT, transcript_digest=TEXT, task_id=TEXT, group_id=TEXT, policy=TEXT,
+        policy_step=INT, run=TEXT, attempt=INT, harness=TEXT, patch=TEXT, exit_status=TEXT, n_turns=INT,
+        input_tokens=INT, output_tokens=INT, snapshot=TEXT, duplicate_of=TEXT, source=TEXT,
+    ),
+    key=("rollout_id",),
+    order=("task_id", "rollout_id"),
+    row_group=5_000,
+)  # fmt: skip
+
+TRANSCRIPTS = Table(
+    "transcripts",
+    _schema(transcript_digest=TEXT, task_id=TEXT, n_turns=INT, turns=TEXT),
+    key=("transcript_digest", "task_id"),
+    order=("task_id", "transcript_digest"),
+    row_group=WIDE_ROW_GROUP,
+)
+
+OUTCOMES = Table(
+    "outcomes",
+    _schema(
+        rollout_id=TEXT, task_id=TEXT, source=TEXT, outcome=TEXT, detail=TEXT, tests=TEXT, log_digest=TEXT, rung=TEXT
+    ),
+    key=("rollout_id", "source"),
+    order=("task_id", "rollout_id", "source"),
+)
+
+FACTS_TABLE = Table(
+    "facts",
+    pa.schema([pa.field("rollout_id", TEXT), pa.field("task_id", TEXT), *_schema(**_facts(FACTS))]),
+    key=("rollout_id",),
+    order=("task_id", "rollout_id"),
+    row_group=5_000,
+)
+
+CONTRASTS_TABLE = Table(
+    "contrasts",
+    pa.schema(
+        [
+            pa.field("rollout_id", TEXT),
+            pa.field("task_id", TEXT),
+            pa.field("study_digest", TEXT),
+            *_schema(**_facts(CONTRASTS)),
+        ]
+    ),
+    key=("rollout_id", "study_digest"),
+    order=("task_id", "rollout_id"),
+)
+
+RUBRICS = Table(
+    "rubrics",
+    _schema(
+        rubric_digest=TEXT, task_id=TEXT, kind=TEXT, author=TEXT, studied=TEXTS, study_digest=TEXT, n_criteria=INT,
+        content=TEXT, note=TEXT, prompt_digest=TEXT, code_version=TEXT,
+    ),
+    key=("rubric_digest",),
+    order=("task_id", "kind"),
+)  # fmt: skip
+
+GRADES = Table(
+    "grades",
+    _schema(
+        rollout_id=TEXT, task_id=TEXT, kind=TEXT, rubric_digest=TEXT, criterion_id=TEXT, judge=TEXT, repeat=INT,
+        value=FLOAT, failure_class=TEXT, reason=TEXT, evidence=TEXT, code_version=TEXT,
+    ),
+    key=("rollout_id", "rubric_digest", "criterion_id", "judge", "repeat"),
+    order=("task_id", "rollout_id", "kind", "criterion_id"),
+)  # fmt: skip
+
+REWARDS = Table(
+    "rewards",
+    _schema(
+        task_id=TEXT, group_id=TEXT, rollout_id=TEXT, run=TEXT, attempt=INT, policy=TEXT, policy_step=INT, status=TEXT,
+        failure_class=TEXT, studied=BOOL, test=FLOAT, solution=FLOAT, behavior=FLOAT, hack=TEXT, route=TEXT,
+        reward_raw=FLOAT, length_penalty=FLOAT, length_floored=BOOL, reward=FLOAT, group_size=INT, group_valid=INT,
+        group_mean=FLOAT, kept=BOOL, drop_reason=TEXT, advantage_base=FLOAT, ranking=TEXT, tier=INT, rank=INT,
+        quality_factor=FLOAT, scale_uncapped=FLOAT, scale=FLOAT, capped=BOOL, mass_before=FLOAT, mass_after=FLOAT,
+        within_noise=BOOL, advantage=FLOAT, reward_star=FLOAT, transcript_digest=TEXT, solution_rubric=TEXT,
+        behavior_rubric=TEXT, judge=TEXT, rung=TEXT, config_digest=TEXT, engine_version=TEXT,
+    ),
+    key=("rollout_id",),
+    order=("task_id", "group_id", "rollout_id"),
+)  # fmt: skip
+
+CENSUS = Table(
+    "census",
+    _schema(stage=TEXT, subject=TEXT, kind=TEXT, place=TEXT, detail=TEXT, count=INT),
+    key=("stage", "subject", "kind", "place", "detail"),
+    order=("stage", "subject", "kind", "place"),
+)
+"""What was left out, merged, overruled or doubted, and why: `subject` is file, rollout, task, outcome or run."""
+
+TABLES: dict[str, Table] = {
+    table.name: table
+    for table in (
+        TASKS, SEALED, ROLLOUTS, TRANSCRIPTS, OUTCOMES, FACTS_TABLE, CONTRASTS_TABLE, RUBRICS, GRADES, REWARDS, CENSUS
+    )
+}  # fmt: skip
