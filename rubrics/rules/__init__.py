@@ -1,0 +1,1 @@
+"""Rule criteria: the allow-list of their language, their evaluation, and the files they are kept in."""

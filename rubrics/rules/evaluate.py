@@ -1,0 +1,79 @@
+"""Evaluates the rule criteria of one task over all its rollouts in one DuckDB query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from rubrics.errors import RubricError
+from rubrics.records.rubrics import Kind
+from rubrics.rules.language import columns_of, vocabulary
+from rubrics.store.schema import CONTRASTS_TABLE, FACTS_TABLE
+from rubrics.vocabulary import Fact
+
+NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
+
+
+class RuleEvaluator:
+    """One closed DuckDB connection that can reach nothing but the rows it is given."""
+
+    def __init__(self) -> None:
+        self._connection = duckdb.connect()
+        self._connection.execute("SET enable_external_access = false")
+        self._connection.execute("SET threads = 1")
+        self._connection.execute("SET lock_configuration = true")
+
+    def __enter__(self) -> RuleEvaluator:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    def check(self, rule: str, kind: Kind, place: str) -> frozenset[str]:
+        """Names that a rule uses. Raises `RubricError` unless it is an allowed boolean or number."""
+        names = columns_of(rule, kind, place)
+        listed = ", ".join(f'NULL::{_sql_type(fact)} AS "{name}"' for name, fact in vocabulary(kind).items())
+        try:
+            row = self._connection.execute(f"DESCRIBE SELECT (\n{rule}\n) FROM (SELECT {listed})").fetchone()
+        except duckdb.Error as error:
+            raise RubricError(f"{place}: {rule!r} cannot be evaluated: {str(error).splitlines()[0]}") from None
+        found = row[1] if row else "nothing"
+        if found != "BOOLEAN" and not found.startswith(NUMBERS):
+            raise RubricError(f"{place}: {rule!r} yields {found}; wanted a boolean or a number in [0, 1]")
+        return names
+
+    def values(self, rules: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> list[tuple[float | None, ...]]:
+        """Value of every rule for every row, in order. The rules must have passed `check`.
+
+        Null where the rule says null or the computation has no number (a division by zero); what lies
+        outside [0, 1] is returned as it is: the caller refuses it.
+        """
+        if not rules or not rows:
+            return [() for _ in rows]
+        table = pa.Table.from_pylist([{"row_number": i, **row} for i, row in enumerate(rows)], schema=_rule_schema())
+        selected = ", ".join(f"TRY_CAST((\n{rule}\n) AS DOUBLE)" for rule in rules)
+        self._connection.register("measured", table)
+        try:
+            query = f"SELECT row_number, {selected} FROM measured ORDER BY row_number"
+            return [tuple(row[1:]) for row in self._connection.execute(query).fetchall()]
+        except duckdb.Error as error:
+            raise RubricError(f"rules failed while evaluated: {str(error).splitlines()[0]}; see the rubric's rules") from None
+        finally:
+            self._connection.unregister("measured")
+
+
+def _sql_type(fact: Fact) -> str:
+    return {"int": "BIGINT", "float": "DOUBLE", "bool": "BOOLEAN", "text": "VARCHAR", "list": "VARCHAR[]"}[fact.type]
+
+
+@cache
+def _rule_schema() -> pa.Schema:
+    facts = [field for field in FACTS_TABLE.columns if field.name not in ("rollout_id", "task_id")]
+    contrasts = [
+        field for field in CONTRASTS_TABLE.columns if field.name not in ("rollout_id", "task_id", "study_digest")
+    ]
+    return pa.schema([pa.field("row_number", pa.int64()), *facts, *contrasts])

@@ -1,0 +1,112 @@
+"""The manifest: which parts make each table now, and which made it before."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from rubrics import __version__
+from rubrics.errors import StoreError
+from rubrics.store.schema import FORMAT_MAJOR, TABLES
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One version of one table."""
+
+    run_id: str
+    parts: tuple[str, ...]
+    """Paths relative to the store's root."""
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """`tables` maps a table's name to its versions, oldest first; the last one is current."""
+
+    tables: dict[str, tuple[Version, ...]] = field(default_factory=dict)
+
+    def current(self, table: str) -> Version | None:
+        versions = self.tables.get(table, ())
+        return versions[-1] if versions else None
+
+    def with_versions(self, new: dict[str, Version]) -> Manifest:
+        merged = {name: (*self.tables.get(name, ()), version) for name, version in new.items()}
+        return replace(self, tables={**self.tables, **merged})
+
+    def only_current(self) -> Manifest:
+        return replace(self, tables={name: versions[-1:] for name, versions in self.tables.items()})
+
+    def parts(self) -> set[str]:
+        """Every part that any version names."""
+        return {part for versions in self.tables.values() for version in versions for part in version.parts}
+
+
+def read_manifest(path: Path) -> Manifest:
+    """Read a manifest. Raises `StoreError` when it is missing, broken, or of another major format version."""
+    try:
+        text = path.read_text("utf-8")
+    except FileNotFoundError:
+        raise StoreError(f"{path.parent}: no manifest.json here; name a store, or make one with `rubrics run`") from None
+    try:
+        content = json.loads(text)
+        found = content["format"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise StoreError(f"{path}: not a manifest ({error}); restore it or make the store again") from None
+    if found != FORMAT_MAJOR:
+        raise StoreError(
+            f"{path}: format {found!r}, this program reads format {FORMAT_MAJOR}; "
+            f"use the version that wrote it ({content.get('producer', 'unknown')}) or make the store again"
+        )
+    return _from_json(path, content)
+
+
+def _from_json(path: Path, content: dict[str, Any]) -> Manifest:
+    try:
+        tables = {
+            name: tuple(Version(item["run_id"], tuple(item["parts"]), item["rows"]) for item in versions)
+            for name, versions in content["tables"].items()
+            if name in TABLES
+        }
+    except (KeyError, TypeError, AttributeError) as error:
+        raise StoreError(f"{path}: not a manifest ({error}); restore it or make the store again") from None
+    for part in (part for versions in tables.values() for version in versions for part in version.parts):
+        if part.startswith("/") or ".." in Path(part).parts or "'" in part:
+            raise StoreError(f"{path}: part {part!r} leaves the store; do not use this store")
+    return Manifest(tables)
+
+
+def write_manifest(path: Path, manifest: Manifest) -> None:
+    """Replace the manifest in one step: a reader sees the old one or the new one."""
+    content = {
+        "format": FORMAT_MAJOR,
+        "producer": f"rubrics {__version__}",
+        "tables": {
+            name: [{"run_id": v.run_id, "parts": list(v.parts), "rows": v.rows} for v in versions]
+            for name, versions in sorted(manifest.tables.items())
+        },
+    }
+    write_atomic(path, json.dumps(content, indent=1) + "\n")
+
+
+def write_atomic(path: Path, text: str) -> None:
+    """Write under a temporary name, sync, rename; the folder is synced too."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with open(temporary, "w", encoding="utf-8") as handle:
+        handle.write(text)
+        handle.flush()
+        os.fsync(handle.fileno())
+    os.replace(temporary, path)
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,190 @@
+"""The store: opened for reading by anyone, for writing by one process at a time."""
+
+from __future__ import annotations
+
+import fcntl
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from rubrics.errors import StoreError, UsageError
+from rubrics.store.manifest import Manifest, Version, read_manifest, write_atomic, write_manifest
+from rubrics.store.parts import PartWriter, Row
+from rubrics.store.paths import StorePaths
+from rubrics.store.schema import TABLES, Table
+from rubrics.store.views import derived_views, table_source, table_views, views_sql
+
+
+class Store:
+    """A folder of Parquet parts with a manifest. Holds no connection and no open file."""
+
+    def __init__(self, root: Path) -> None:
+        self.paths = StorePaths(root.resolve())
+
+    @classmethod
+    def create(cls, root: Path) -> Store:
+        """Open a store, making an empty one when nothing is there.
+
+        Raises `StoreError` when the folder holds something else than a store.
+        """
+        store = cls(root)
+        if store.paths.manifest.exists():
+            store.manifest()
+            return store
+        if store.paths.root.exists() and any(item.name != ".lock" for item in store.paths.root.iterdir()):
+            raise StoreError(f"{root}: not empty and not a store; name another folder with --store")
+        store.paths.root.mkdir(parents=True, exist_ok=True)
+        write_manifest(store.paths.manifest, Manifest())
+        return store
+
+    @classmethod
+    def open(cls, root: Path) -> Store:
+        """Open an existing store. Raises `StoreError` when there is none."""
+        store = cls(root)
+        store.manifest()
+        return store
+
+    def manifest(self) -> Manifest:
+        return read_manifest(self.paths.manifest)
+
+    def count(self, table: str) -> int:
+        version = self.manifest().current(table)
+        return version.rows if version else 0
+
+    def connect(self) -> duckdb.DuckDBPyConnection:
+        """A connection with all views, that can read the store's tables and nothing else."""
+        connection = duckdb.connect()
+        connection.execute("SET allowed_directories = [$root]", {"root": f"{self.paths.tables}/"})
+        connection.execute("SET enable_external_access = false")
+        connection.execute("SET autoinstall_known_extensions = false")
+        connection.execute("SET lock_configuration = true")
+        connection.execute(table_views(self.manifest(), self.paths.root))
+        connection.execute(derived_views())
+        return connection
+
+    def query(self, sql: str, parameters: dict[str, Any] | None = None) -> pa.Table:
+        """Result of one query over the views. Raises `UsageError` with DuckDB's own words when it fails."""
+        with self.connect() as connection:
+            try:
+                if parameters:
+                    connection.execute(sql, parameters)
+                    return connection.to_arrow_table()
+                relation = connection.sql(sql)
+            except duckdb.Error as error:
+                raise UsageError(f"query failed: {error}") from None
+            return pa.table({}) if relation is None else relation.to_arrow_table()
+
+    def rows(self, table: str, columns: Sequence[str] = (), where: str = "true", **parameters: Any) -> list[dict[str, Any]]:
+        """Rows of one table as dictionaries, in the table's order. `where` may name `$parameters`."""
+        return [row for batch in self.batches(table, columns, where, **parameters) for row in batch]
+
+    def batches(
+        self, table: str, columns: Sequence[str] = (), where: str = "true", size: int = 1000, **parameters: Any
+    ) -> Iterator[list[dict[str, Any]]]:
+        """The same in lists of at most `size` rows, read as they are asked for."""
+        spec = TABLES[table]
+        listed = ", ".join(f'"{name}"' for name in columns) or "*"
+        order = ", ".join(f'"{name}"' for name in spec.order)
+        source = table_source(spec, self.manifest(), self.paths.root)
+        with self.connect() as connection:
+            connection.execute(f"SELECT {listed} FROM {source} WHERE {where} ORDER BY {order}", parameters or None)
+            for batch in connection.to_arrow_reader(size):
+                yield batch.to_pylist()
+
+    @contextmanager
+    def writing(self) -> Iterator[StageRun]:
+        """One stage run: every table it writes becomes current together, at the end, or none does.
+
+        Raises `StoreError` when another process is writing, or when rows break a table's key.
+        """
+        with _locked(self.paths.lock):
+            run = StageRun(self)
+            try:
+                yield run
+                run.commit()
+            except BaseException:
+                run.discard()
+                raise
+
+    def clean(self) -> int:
+        """Delete older versions and parts that no version names; returns how many files went."""
+        with _locked(self.paths.lock):
+            manifest = self.manifest().only_current()
+            write_manifest(self.paths.manifest, manifest)
+            kept = {self.paths.root / part for part in manifest.parts()}
+            doomed = [file for file in self.paths.tables.rglob("*") if file.is_file() and file not in kept]
+            for file in doomed:
+                file.unlink()
+            return len(doomed)
+
+
+class StageRun:
+    """The tables one stage run writes. Made by `Store.writing`."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._writers: dict[str, PartWriter] = {}
+        self.run_id = uuid.uuid4().hex[:16]
+
+    def append(self, table: str, rows: Iterable[Row]) -> None:
+        """Add rows. A table named here is replaced as a whole by what this run wrote, also when that is nothing."""
+        self._writer(table).append(rows)
+
+    def append_table(self, table: str, rows: pa.Table) -> None:
+        self._writer(table).append_table(rows)
+
+    def keep(self, table: str, where: str, **parameters: Any) -> None:
+        """Carry the current rows that satisfy `where` over into this run's version."""
+        for batch in self._store.batches(table, where=where, **parameters):
+            self.append(table, batch)
+
+    def _writer(self, table: str) -> PartWriter:
+        if table not in self._writers:
+            self._writers[table] = PartWriter(self._store.paths, TABLES[table], self.run_id)
+        return self._writers[table]
+
+    def commit(self) -> None:
+        root = self._store.paths.root
+        versions = {}
+        for name, writer in self._writers.items():
+            writer.finish()
+            parts = tuple(str(part.relative_to(root)) for part in writer.parts)
+            _check_unique(TABLES[name], writer.parts)
+            versions[name] = Version(self.run_id, parts, writer.rows)
+        manifest = self._store.manifest().with_versions(versions)
+        write_manifest(self._store.paths.manifest, manifest)
+        write_atomic(self._store.paths.views, views_sql(manifest))
+
+    def discard(self) -> None:
+        for writer in self._writers.values():
+            writer.discard()
+
+
+def _check_unique(table: Table, parts: Sequence[Path]) -> None:
+    if not parts:
+        return
+    key = ", ".join(f'"{name}"' for name in table.key)
+    query = f"SELECT {key}, count(*) FROM read_parquet($parts) GROUP BY ALL HAVING count(*) > 1 LIMIT 1"
+    with duckdb.connect() as connection:
+        twice = connection.execute(query, {"parts": [str(part) for part in parts]}).fetchone()
+    if twice:
+        found = dict(zip(table.key, twice, strict=False))
+        raise StoreError(f"table {table.name}: key {found} stands {twice[-1]} times; keys are unique, nothing was written")
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold the store's lock; the kernel lets go of it when the process ends, however it ends."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "ab") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            message = f"{path.parent}: another process is writing to this store; wait for it or use --store"
+            raise StoreError(message) from None
+        yield

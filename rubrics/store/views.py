@@ -1,0 +1,52 @@
+"""DuckDB views over the parts that the manifest names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+
+from rubrics.content import content_folder
+from rubrics.store.manifest import Manifest
+from rubrics.store.schema import TABLES, Table
+
+_SQL_TYPES = {
+    pa.string(): "VARCHAR",
+    pa.int64(): "BIGINT",
+    pa.float64(): "DOUBLE",
+    pa.bool_(): "BOOLEAN",
+    pa.list_(pa.string()): "VARCHAR[]",
+}
+
+
+def table_source(table: Table, manifest: Manifest, root: Path | None) -> str:
+    """A FROM clause over the current parts; relative to the store, or absolute when `root` is given."""
+    version = manifest.current(table.name)
+    if version is None or not version.parts:
+        columns = ", ".join(f'CAST(NULL AS {_SQL_TYPES[field.type]}) AS "{field.name}"' for field in table.columns)
+        return f"(SELECT {columns} WHERE false)"
+    parts = [part if root is None else str(root / part) for part in version.parts]
+    listed = ", ".join("'" + part.replace("'", "''") + "'" for part in parts)
+    return f"read_parquet([{listed}])"
+
+
+def table_views(manifest: Manifest, root: Path | None = None) -> str:
+    """One view per table that has one."""
+    return "".join(
+        f'CREATE OR REPLACE VIEW "{table.name}" AS SELECT * FROM {table_source(table, manifest, root)};\n'
+        for table in TABLES.values()
+        if table.has_view
+    )
+
+
+def derived_views() -> str:
+    """The views of `data/views/*.sql`, in the order of their names; each rests on tables only."""
+    files = sorted((content_folder("data") / "views").glob("*.sql"))
+    return "".join(file.read_text("utf-8").rstrip() + "\n" for file in files)
+
+
+def views_sql(manifest: Manifest) -> str:
+    """The text of `views.sql`: relative paths, for `duckdb -init views.sql` started in the store."""
+    return "-- Made by rubrics beside each manifest. Start `duckdb -init views.sql` in this folder.\n" + (
+        table_views(manifest) + derived_views()
+    )
