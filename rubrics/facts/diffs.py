@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from unidiff import PatchSet, UnidiffParseError
 
-from rubrics.digests import digest128
 from rubrics.facts.diff_paths import NOWHERE, strip_prefixes
 from rubrics.facts.diff_text import RawFile, Scanner, names, split_lines
+from rubrics.facts.normal import normal_digest, normal_form
 from rubrics.records.patches import FileChange, Hunk, Line, Patch
 
-_MARKS = {"added": "+", "removed": "-", "kept": " "}
+__all__ = ["normal_digest", "normal_form", "parse_patch"]
 
 
 def parse_patch(text: str) -> Patch:
@@ -28,16 +28,6 @@ def parse_patch(text: str) -> Patch:
     if not files:
         return Patch((), ("no_diff",))
     return Patch(tuple(sorted(files, key=_order)), tuple(sorted(notes)))
-
-
-def normal_form(patch: Patch) -> str:
-    """Canonical text: equal for patches that differ in line numbers, file order, line ends or `index` lines only."""
-    return "".join(sorted(_file_form(file) for file in patch.files))
-
-
-def normal_digest(patch: Patch) -> str:
-    """128-bit digest of the normal form."""
-    return digest128([normal_form(patch)])
 
 
 def _files(raw_files: list[RawFile], notes: set[str]) -> list[FileChange]:
@@ -95,16 +85,3 @@ def _file(raw: RawFile, hunks: tuple[Hunk, ...]) -> FileChange:
 
 def _order(file: FileChange) -> tuple[str, str, str]:
     return file.path, file.change, file.old_path or ""
-
-
-def _file_form(file: FileChange) -> str:
-    head = f"{file.change} {file.old_path or ''} {file.path}{' binary' if file.binary else ''}\n"
-    return head + "".join(_hunk_form(hunk) for hunk in file.hunks)
-
-
-def _hunk_form(hunk: Hunk) -> str:
-    lines = list(hunk.lines)
-    while lines and lines[-1].kind == "kept" and not lines[-1].text.strip():
-        lines.pop()  # blank context at a text's end is lost with the blank lines after it
-    body = "".join(f"{_MARKS[line.kind]}{line.text}\n" for line in lines)
-    return f"@@ {' '.join(hunk.section.split())}\n{body}"

@@ -32,8 +32,10 @@ _IMPORT = re.compile(r"^[ \t]*+(?:import|use|using|#include|require|require_rela
 _FROM = re.compile(r"^[ \t]*+from[ \t]++([\w.]++)[ \t]++import\b[ \t]*+([^\n#]*+)", re.MULTILINE)
 _NOT_CALLS = frozenset(
     {
-        "if", "elif", "while", "for", "return", "and", "or", "not", "in", "is", "assert", "except", "with", "yield", "await",
-        "lambda", "else", "del", "raise", "from", "import", "switch", "catch", "case", "new", "typeof", "elsif", "unless",
+        "if", "elif", "while", "for", "return", "and", "or", "not", "in", "is", "assert", "except", "with", "yield",
+        "await", "lambda", "else", "del", "raise", "from", "import", "switch", "catch", "case",
+        "new", "typeof", "elsif",
+        "unless",
     }
 )  # fmt: skip
 LONGEST_TOKEN = 200

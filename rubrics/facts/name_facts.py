@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rubrics.facts import lexing
-from rubrics.facts.diffs import normal_digest
+from rubrics.facts.normal import normal_digest
 from rubrics.facts.scopes import functions_edited
 from rubrics.facts.views import WIDTH, FileView, of_kind
 from rubrics.records.patches import Hunk, Patch

@@ -34,7 +34,7 @@ def post_image(hunk: Hunk) -> list[str]:
 
 
 def hunk_tree(hunk: Hunk) -> tuple[ast.Module, int] | None:
-    """Syntax tree of what a hunk leaves, and how many lines were put before it; null where no padding makes it parse."""
+    """Syntax tree of what a hunk leaves, and how many lines stand before it; null where no padding helps."""
     lines = post_image(hunk)
     body = textwrap.dedent("\n".join(lines))
     for head, tail in (("", ""), ("try:\n", ""), ("try:\n", "\n    pass")):
