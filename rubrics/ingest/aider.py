@@ -1,0 +1,148 @@
+"""aider benchmark results: `<id>.json` with every try, `<id>.md` with the chat.
+
+Of the JSON only the final `model_patch` is read: `gold_files` gives the answer away, `resolved` and `test_outcome` are
+claims inside a prediction. The tries are one attempt, and the chat of all of them is its transcript.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from rubrics.ingest.documents import decode, storable
+from rubrics.ingest.items import Attempt, FileRef, Item, Source
+from rubrics.ingest.names import run_of_folder, stem
+from rubrics.ingest.patches import read_patch
+from rubrics.ingest.predictions import claims_in
+from rubrics.ingest.turns import TranscriptBuilder, assistant_turns, token_sums
+from rubrics.ingest.values import Row, name_of, text_or_none
+from rubrics.records.rollouts import ToolCall, Turn
+
+HARNESS = "aider"
+CHAT_START = "# aider chat started at "
+MAX_CHAT = 64 * 1024**2
+"""Largest chat file, in bytes."""
+
+_TOKENS = re.compile(r"> ([\d.,]+)(k?) prompt tokens, ([\d.,]+)(k?) completion tokens")
+_FENCE = re.compile(r"^`{3,}")
+
+
+def read_aider(document: Row, source: Source) -> Iterator[Item]:
+    """One result, with its chat where the dump holds it beside."""
+    task_id = name_of(document, source, "instance_id")
+    yield from claims_in(document, source)
+    patch = read_patch(document.get("model_patch"), source)
+    yield from patch.notes
+    chat = source.file.sibling(f"{stem(source.file)}.md")
+    turns = None
+    if chat is not None and chat.stat().st_size <= MAX_CHAT:
+        turns = chat_turns(_text(chat.read_bytes()))
+    elif chat is not None:
+        yield source.note("size", f"a chat above {MAX_CHAT:,} bytes; the attempt is kept without a transcript")
+    policy = text_or_none(document, "model_name_or_path", "model")
+    run = run_of_folder(source.file, task_id)
+    yield _attempt(task_id, run, source, turns, policy=policy, patch=patch.text, exit_status=patch.exit_status)
+
+
+def read_chat_alone(file: FileRef, data: bytes) -> Iterator[Item]:
+    """A chat whose result is not in the dump: an attempt without a patch."""
+    if file.sibling(f"{stem(file)}.json") is None:
+        yield _attempt(stem(file), run_of_folder(file, stem(file)), Source(file), chat_turns(_text(data)))
+
+
+def chat_turns(text: str) -> tuple[Turn, ...]:
+    """Turns of a chat file: `#### ` lines are the user's, `> ` lines are the console's, the rest is the model's."""
+    builder = TranscriptBuilder()
+    tokens: tuple[int | None, int | None] = (None, None)
+    opening = True
+    for kind, lines in _blocks(text):
+        if kind == "header":
+            opening = True
+        elif kind == "console":
+            tokens = next((_counts(found) for line in lines if (found := _TOKENS.match(line))), tokens)
+            said = "\n".join(line[2:].rstrip(" ") for line in lines if not (opening and _TOKENS.match(line)))
+            if said and opening:
+                builder.say("system", said)
+            elif said:
+                builder.observe(said)
+        elif kind == "user":
+            builder.say("user", "\n".join(line[5:].removesuffix("  ") for line in lines))
+        elif said := "\n".join(lines).strip("\n"):
+            builder.say("assistant", said, calls=_edits(lines), tokens=tokens)
+            tokens, opening = (None, None), False
+    return builder.turns()
+
+
+def _attempt(task_id: str, run: str, source: Source, turns: tuple[Turn, ...] | None, **fields: str | None) -> Attempt:
+    sent, received = token_sums(turns or ())
+    spoken = turns if turns and assistant_turns(turns) else None
+    return Attempt(task_id, run, HARNESS, source, turns=spoken, input_tokens=sent, output_tokens=received, **fields)  # type: ignore[arg-type]
+
+
+def _text(data: bytes) -> str:
+    text = storable(decode(data, lambda kind, detail: None))
+    return str(text)
+
+
+def _blocks(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Neighbouring lines of one kind. A chat begins with a `header`."""
+    kind, lines = "model", list[str]()
+    for line in text.split("\n"):
+        found = _kind(line)
+        if found != kind:
+            if lines:
+                yield kind, lines
+            kind, lines = found, []
+        lines.append(line)
+    if lines:
+        yield kind, lines
+
+
+def _kind(line: str) -> str:
+    """The console and the user end every line with two blanks; the model's own quotes and headings do not."""
+    if line.startswith(CHAT_START):
+        return "header"
+    marked = line.rstrip("\r").endswith("  ") or line.rstrip() in (">", "####")
+    if marked and line.startswith(">"):
+        return "console"
+    return "user" if marked and line.startswith("####") else "model"
+
+
+def _counts(found: re.Match[str]) -> tuple[int | None, int | None]:
+    return _number(found[1], found[2]), _number(found[3], found[4])
+
+
+def _number(digits: str, thousands: str) -> int | None:
+    try:
+        return round(float(digits.replace(",", "")) * (1000 if thousands else 1))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _edits(lines: list[str]) -> tuple[ToolCall, ...]:
+    """SEARCH/REPLACE blocks as calls of `edit`; one that does not end has no arguments."""
+    calls: list[ToolCall] = []
+    path, start, middle = "", None, None
+    for number, line in enumerate(lines):
+        mark = line.rstrip()
+        if start is None:
+            if mark == "<<<<<<< SEARCH":
+                start, middle = number, None
+            elif mark and not _FENCE.match(mark):
+                path = mark.strip("`* ")
+        elif mark == "=======" and middle is None:
+            middle = number
+        elif mark == ">>>>>>> REPLACE":
+            calls.append(_edit(path, lines, start, middle, number))
+            start = None
+    if start is not None:
+        calls.append(ToolCall("edit", None, "\n".join(lines[start:])))
+    return tuple(calls)
+
+
+def _edit(path: str, lines: list[str], start: int, middle: int | None, end: int) -> ToolCall:
+    raw = "\n".join(lines[start : end + 1])
+    if middle is None:
+        return ToolCall("edit", None, raw)
+    search, replace = "\n".join(lines[start + 1 : middle]), "\n".join(lines[middle + 1 : end])
+    return ToolCall("edit", {"path": path, "search": search, "replace": replace}, raw)

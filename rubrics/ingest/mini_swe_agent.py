@@ -1,0 +1,71 @@
+"""mini-swe-agent trajectories: 1.1 (tool calls), 1.0 (text actions) and the old bare list of messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rubrics.ingest.chat import chat_turns, commands_in, is_chat
+from rubrics.ingest.items import Attempt, Item, Source
+from rubrics.ingest.names import run_of_folder, stem
+from rubrics.ingest.patches import is_diff, read_patch
+from rubrics.ingest.turns import token_sums
+from rubrics.ingest.values import Row, inside, plain_text, text_or_none
+
+HARNESS = "mini-swe-agent"
+
+_SUBMIT = ("COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT", "MINI_SWE_AGENT_FINAL_OUTPUT")
+
+
+def read_mini_swe_agent(document: Row, source: Source) -> Iterator[Item]:
+    """A trajectory with `info` and `messages`."""
+    messages = document.get("messages")
+    if not is_chat(messages):
+        raise source.wrong("`messages` that is no list of messages with roles", "a chat", "Correct `messages`.")
+    info = inside(document, "info")
+    final = inside(messages[-1], "extra") if messages[-1]["role"] == "exit" else {}
+    submission = info.get("submission", final.get("submission"))
+    status = text_or_none(info, "exit_status") or text_or_none(final, "exit_status")
+    task_id = text_or_none(document, "instance_id") or stem(source.file)
+    policy = text_or_none(inside(inside(info, "config"), "model"), "model_name")
+    yield from _attempt(messages, source, task_id, policy, submission, status)
+
+
+def read_bare_chat(messages: list[dict[str, Any]], source: Source) -> Iterator[Item]:
+    """The old form: only the messages. The submission is the last user message, where a command submitted."""
+    yield from _attempt(messages, source, stem(source.file), None, None, None)
+
+
+def _attempt(
+    messages: list[dict[str, Any]],
+    source: Source,
+    task_id: str,
+    policy: str | None,
+    submission: object,
+    status: str | None,
+) -> Iterator[Item]:
+    text_actions = not any(message.get("tool_calls") for message in messages)
+    if text_actions and _submits(messages):
+        final = plain_text(messages[-1].get("content"))
+        submission = submission if submission is not None else final
+        status = status or "Submitted"
+        messages = messages[:-1]
+    patch = read_patch(submission, source)
+    yield from patch.notes
+    turns = chat_turns(messages, text_actions=text_actions)
+    sent, received = token_sums(turns)
+    yield Attempt(
+        task_id, run_of_folder(source.file, task_id), HARNESS, source, policy=policy, patch=patch.text, turns=turns,
+        exit_status=status or patch.exit_status, input_tokens=sent, output_tokens=received,
+    )  # fmt: skip
+
+
+def _submits(messages: list[dict[str, Any]]) -> bool:
+    """Whether the last message is what the submitting command put out: the exit message of the old form."""
+    if len(messages) < 2 or messages[-1]["role"] != "user" or messages[-2]["role"] != "assistant":
+        return False
+    commands = commands_in(plain_text(messages[-2].get("content")))
+    final = plain_text(messages[-1].get("content"))
+    return any(marker in command for marker in _SUBMIT for command in commands) and (
+        is_diff(final) or not final.lstrip().startswith("<returncode>")
+    )

@@ -1,0 +1,107 @@
+"""Plain outcome files: `task -> run -> {resolved, ...}`, and flat rows `task_id, run, resolved` in JSON or CSV."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from rubrics import jsonio
+from rubrics.errors import InputError
+from rubrics.ingest.documents import decode, storable
+from rubrics.ingest.items import Item, Recorded, Source, census_of
+from rubrics.ingest.values import Row, int_or_none, name_of, resolved_or_none, text_or_none
+from rubrics.records.outcomes import OutcomeName
+
+REFERENCE_RUNS = frozenset({"(empty)", "(gold)", "gold"})
+"""Runs that are no attempts: the empty patch and the reference."""
+
+_INSTANCE = re.compile(r".+__.+-\d+")
+
+
+def is_nested(document: Row) -> bool:
+    """Whether the document is `{task: {run: outcome}}`, an outcome being a scalar or an object with `resolved`."""
+    inner = [value for value in document.values() if isinstance(value, dict)]
+    leaves = [leaf for value in inner for leaf in value.values()]
+    return len(inner) == len(document) > 0 and bool(leaves) and all(_is_leaf(leaf) for leaf in leaves)
+
+
+def is_flat(row: Row) -> bool:
+    """Whether the row says `resolved` of a task's run."""
+    return "resolved" in row and "run" in row and ("task_id" in row or "instance_id" in row)
+
+
+def is_header(line: str) -> bool:
+    """Whether the line is the header of a CSV of outcomes."""
+    names = {part.strip().strip('"') for part in line.split(",")}
+    return "resolved" in names and bool(names & {"task_id", "instance_id"})
+
+
+def read_nested(document: Row, source: Source, file_name: str) -> Iterator[Item]:
+    """Outcomes of a nested file; `{run: {task: 0 or 1}}` is told by ids of the form `owner__repo-1` inside."""
+    turned = not any(_INSTANCE.fullmatch(key) for key in document) and all(
+        _INSTANCE.fullmatch(key) for value in document.values() for key in value
+    )
+    for outer, inner in document.items():
+        for key, leaf in inner.items():
+            task_id, run = (key, outer) if turned else (outer, key)
+            place = source.at(f"{outer}/{key}")
+            row = leaf if isinstance(leaf, Mapping) else {"resolved": leaf}
+            yield from _recorded(row, place, task_id, run, file_name)
+
+
+def read_flat(row: Row, source: Source, file_name: str) -> Iterator[Item]:
+    """The outcome of one flat row."""
+    task_id = name_of(row, source, "task_id", "instance_id")
+    yield from _recorded(row, source, task_id, name_of(row, source, "run"), file_name)
+
+
+def read_csv(lines: Iterable[tuple[Source, bytes | InputError]], source: Source, file_name: str) -> Iterator[Item]:
+    """Outcomes of a CSV with a header line. A row that cannot be used costs itself."""
+    notes: dict[str, str] = {}
+
+    def texts() -> Iterator[str]:
+        for _, line in lines:
+            if isinstance(line, bytes):
+                yield str(storable(decode(line, notes.__setitem__)))
+
+    reader = csv.DictReader(texts())
+    try:
+        for row in reader:
+            place = source.at(f"line {reader.line_num}")
+            try:
+                yield from read_flat({key: value for key, value in row.items() if key}, place, file_name)
+            except InputError as error:
+                yield census_of(error)
+    except csv.Error as error:
+        remedy = "Quote fields that hold commas or line ends."
+        raise source.at(f"line {reader.line_num}").wrong(str(error), "CSV", remedy, kind="not_csv") from None
+    for kind, detail in notes.items():
+        yield source.note(kind, detail)
+
+
+def _recorded(row: Row, source: Source, task_id: str, run: str, file_name: str) -> Iterator[Item]:
+    if run in REFERENCE_RUNS:
+        yield source.note(
+            "not_an_attempt", f"run {run!r} is a reference point, no attempt; left out", subject="outcome"
+        )
+        return
+    resolved = resolved_or_none(row.get("resolved"), source)
+    outcome: OutcomeName = "unknown" if resolved is None else "passed" if resolved else "failed"
+    failing = [name for key in ("f2p_fail", "p2p_fail") for name in _failing(row, key)]
+    yield Recorded(
+        task_id, run, source, file_name, outcome, policy=text_or_none(row, "policy"),
+        attempt=int_or_none(row, "attempt", source), detail=text_or_none(row, "detail"),
+        tests=jsonio.dumps(dict.fromkeys(failing, "failed")) if failing else None,
+    )  # fmt: skip
+
+
+def _failing(row: Row, key: str) -> list[str]:
+    value = row.get(key)
+    return [str(name) for name in value] if isinstance(value, list) else []
+
+
+def _is_leaf(leaf: object) -> bool:
+    if isinstance(leaf, dict):
+        return "resolved" in leaf
+    return leaf is None or isinstance(leaf, (bool, int))

@@ -1,0 +1,65 @@
+"""Patches as dumps write them: fences taken off, error texts told from diffs. What is a diff stays as it is."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from rubrics.ingest.exit_status import named_in
+from rubrics.ingest.items import Source
+from rubrics.records.census import CensusLine
+
+_DIFF = re.compile(r"^(?:diff --git |--- |\+\+\+ |@@ )", re.MULTILINE)
+_FENCE = re.compile(r"^```[^\n`]*\r?\n(.*?)(?:^```[ \t]*\r?$|\Z)", re.MULTILINE | re.DOTALL)
+_ERROR = re.compile(
+    r"error|exception|traceback|timed? ?out|rate.?limit|overloaded|unavailable|too many requests"
+    r"|\b(?:429|50[0234]|529)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPatch:
+    text: str | None
+    exit_status: str | None
+    """What an error text in place of a patch names; null when the text was no error."""
+    notes: tuple[CensusLine, ...] = ()
+
+
+def read_patch(value: object, source: Source) -> ReadPatch:
+    """A patch and what had to be done to it. Null stays null, `""` stays `""`."""
+    if value is None or value == "":
+        return ReadPatch("" if value == "" else None, None)
+    if not isinstance(value, str):
+        raise source.wrong(f"a patch that is {type(value).__name__}", "text or null", "Write the diff as text.")
+    if value.isspace() or _DIFF.search(value):
+        return _unfenced(value, source)
+    if _ERROR.search(value[:2000]):
+        status = named_in(value) or f"error text: {' '.join(value.split())[:80]}"
+        note = source.note("patch_is_error", f"an error text in place of the patch ({status}); kept without a patch")
+        return ReadPatch(None, status, (note,))
+    return ReadPatch(value, None, (source.note("patch_not_diff", "a patch without any diff header; kept as it is"),))
+
+
+def comparable(patch: str | None) -> str:
+    """A patch without the blank lines around it; equal for the same change written by two files of a dump."""
+    return (patch or "").strip()
+
+
+def is_diff(text: str) -> bool:
+    """Whether the text holds a line that only a diff holds."""
+    return _DIFF.search(text) is not None
+
+
+def _unfenced(text: str, source: Source) -> ReadPatch:
+    """The inside of the Markdown fence that holds the whole diff; other text as it is."""
+    if "```" not in text:
+        return ReadPatch(text, None)
+    start = _DIFF.search(text)
+    fence = _FENCE.search(text)
+    if start is None or fence is None or fence.start() > start.start() or not is_diff(fence.group(1)):
+        return ReadPatch(text, None)
+    if is_diff(text[fence.end() :]):
+        return ReadPatch(text, None)
+    note = source.note("fenced", "a patch in a Markdown fence; the fence was taken off")
+    return ReadPatch(fence.group(1), None, (note,))

@@ -1,0 +1,71 @@
+"""Which outcome of a rollout counts (design section 2, method 2.1). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rubrics.records.outcomes import Outcome, OutcomeName
+
+_VERDICTS = ("passed", "failed")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The outcome that counts, and why."""
+
+    outcome: OutcomeName
+    source: str | None
+    """Source that decided; null when nothing did."""
+    why: str
+    """In a few words, for people."""
+    disagreement: bool
+    """Whether two sources that ran the tests say different things."""
+
+
+def choose(outcomes: Sequence[Outcome]) -> Choice:
+    """The outcome that counts among those of one rollout; their order does not matter.
+
+    Infra by the exit status overrules everything. Then the verdict of the tests counts: the latest `run:<k>` that has
+    one, else a given file's, else the harness's. Sources of one rank that differ give a failure: a pass must be
+    undisputed. An exit by truncation makes a failure `truncated`, and decides alone when the tests said nothing. A
+    source that says `unknown` says nothing; one that says `infra` of the tests decides only when no other decides.
+    """
+    exits = sorted((item for item in outcomes if item.source == "exit"), key=lambda item: item.outcome)
+    tested = [item for item in outcomes if item.source != "exit"]
+    verdicts = [item for item in tested if item.outcome in _VERDICTS]
+    disagreement = len({item.outcome for item in verdicts}) > 1
+    broke = next((item for item in exits if item.outcome == "infra"), None)
+    cut = next((item for item in exits if item.outcome == "truncated"), None)
+    if broke is not None:
+        overruled = ", ".join(sorted(f"{item.source} ({item.outcome})" for item in verdicts))
+        why = f"the attempt ended by {broke.detail or 'an infrastructure failure'}"
+        return Choice("infra", "exit", f"{why}; overruled: {overruled}" if overruled else why, disagreement)
+    if verdicts:
+        return _by_verdict(verdicts, cut, disagreement)
+    others = sorted((item for item in tested if item.outcome in ("infra", "truncated")), key=lambda item: item.source)
+    decided = next((item for item in others if item.outcome == "truncated"), cut) or (others[0] if others else None)
+    if decided is None:
+        return Choice("unknown", None, "no source says whether the tests passed", False)
+    return Choice(decided.outcome, decided.source, decided.detail or f"{decided.source} says so", False)
+
+
+def _by_verdict(verdicts: list[Outcome], cut: Outcome | None, disagreement: bool) -> Choice:
+    """The verdict of the first rank that has one; a disputed pass is a failure."""
+    first = min(_rank(item.source) for item in verdicts)
+    ranked = sorted((item for item in verdicts if _rank(item.source) == first), key=lambda item: item.source)
+    failed = [item for item in ranked if item.outcome == "failed"]
+    chosen = failed[0] if failed else ranked[0]
+    if chosen.outcome == "failed" and cut is not None:
+        why = f"the tests failed ({chosen.source}) after the attempt was cut off by {cut.detail or 'a budget'}"
+        return Choice("truncated", chosen.source, why, disagreement)
+    detail = f"; {chosen.detail}" if chosen.detail else ""
+    return Choice(chosen.outcome, chosen.source, f"{chosen.source} says {chosen.outcome}{detail}", disagreement)
+
+
+def _rank(source: str) -> tuple[int, int]:
+    """Runs first, the latest of them before the others, then files, then the harness."""
+    kind, _, rest = source.partition(":")
+    if kind == "run":
+        return 0, -int(rest) if rest.isdecimal() else 0
+    return {"file": 1, "harness": 2}.get(kind, 3), 0
