@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from rubrics.facts import tools
 from rubrics.facts.commands import ActionKind, classify
@@ -25,8 +24,7 @@ _BODY = 50_000
 _PATH_LENGTH = 300
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(NamedTuple):
     """One thing the agent did. A call may hold several."""
 
     turn: int

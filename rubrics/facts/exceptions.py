@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from rubrics.facts.python_trees import hunk_tree, post_image
+from rubrics.facts.python_trees import hunk_tree
 from rubrics.facts.views import WIDTH, FileView
 from rubrics.records.patches import Hunk
 
@@ -26,21 +26,35 @@ def swallowed(file: FileView) -> int:
 
 
 def _in_hunk(hunk: Hunk) -> int:
-    added = _added_rows(hunk)
-    if not added:
+    after = [line for line in hunk.lines if line.kind != "removed"]
+    rows = [row for row, line in enumerate(after) if line.kind == "added" and "except" in line.text[:WIDTH]]
+    if not rows:
         return 0
+    texts = [line.text[:WIDTH] for line in after]
+    verdicts = [_by_lines(texts, row) for row in rows]
+    if None not in verdicts:
+        return sum(verdict is True for verdict in verdicts)
     parsed = hunk_tree(hunk)
     if parsed is None:
-        return _by_lines(hunk, added)
+        return sum(verdict is True for verdict in verdicts)
     module, padding = parsed
-    handlers = (node for node in ast.walk(module) if isinstance(node, ast.ExceptHandler))
-    return sum(node.lineno - padding in added and all(map(_is_nothing, node.body)) for node in handlers)
+    added = {row + padding + 1 for row in rows}
+    return sum(node.lineno in added and all(map(_is_nothing, node.body)) for node in _handlers(module))
 
 
-def _added_rows(hunk: Hunk) -> set[int]:
-    """Rows (from 1) of the hunk's post-image that are added lines with the word except."""
-    after = (line for line in hunk.lines if line.kind != "removed")
-    return {row for row, line in enumerate(after, 1) if line.kind == "added" and "except" in line.text[:WIDTH]}
+def _handlers(module: ast.Module) -> list[ast.ExceptHandler]:
+    """Every handler; expressions, which hold none, are not walked."""
+    found: list[ast.ExceptHandler] = []
+    pending: list[ast.AST] = [module]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.ExceptHandler):
+            found.append(node)
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            inner = getattr(node, name, None)
+            if isinstance(inner, list):
+                pending += inner
+    return found
 
 
 def _is_nothing(node: ast.stmt) -> bool:
@@ -51,19 +65,19 @@ def _is_nothing(node: ast.stmt) -> bool:
     return isinstance(node, (ast.Pass, ast.Continue, ast.Break))
 
 
-def _by_lines(hunk: Hunk, added: set[int]) -> int:
-    lines = [line[:WIDTH] for line in post_image(hunk)]
-    return sum(_line_swallows(lines, row) for row in added)
-
-
-def _line_swallows(lines: list[str], row: int) -> bool:
-    match = _HANDLER.match(lines[row - 1])
-    if match is None:
+def _by_lines(lines: list[str], row: int) -> bool | None:
+    """Whether the handler at the row does nothing; null where the lines alone do not say: the parser is asked then."""
+    if not lines[row].lstrip().startswith("except"):
         return False
+    match = _HANDLER.match(lines[row])
+    if match is None:
+        return None
     if match[1] and not match[1].startswith("#"):
         return _NOTHING.match(match[1]) is not None
-    body = [line for line in lines[row : row + 20] if line.strip() and not line.lstrip().startswith("#")]
-    if not body or _NOTHING.match(body[0].strip()) is None:
+    body = [line for line in lines[row + 1 : row + 20] if line.strip() and not line.lstrip().startswith("#")]
+    if not body or body[0].lstrip().startswith(('"', "'")):
+        return None
+    if _NOTHING.match(body[0].strip()) is None:
         return False
     return len(body) == 1 or _indent(body[1]) < _indent(body[0])
 

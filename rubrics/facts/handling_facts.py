@@ -54,10 +54,13 @@ _FALLBACK = re.compile(
     r"\bhasattr[ ]?\(|\bgetattr\([^\n(),]*+,[^\n(),]*+,|\.get\([^\n(),]*+,"
     r"|(?:\bor|\|\||\?\?)[ ](?:\{\}|\[\]|None\b|null\b|\(\)|dict\(\)|list\(\)|set\(\)|\"\")"
 )
+_FALLBACK_HINTS = ("hasattr", "getattr", ".get(", " or ", "|| ", "?? ")
+_NETWORK_HINTS = ("requests", "urllib", "httpx", "aiohttp", "socket", "http.client", "fetch", "urlopen", "XMLHttp")
 _LITERAL_TEST = re.compile(r"(?:[=!]==?|\bis|\bin)[ ]?[(\[{]?(?:[rbuf]?[\"']|-?\d)")
 _HARD_PATH = re.compile(
     r"[\"'`](?:/(?:home|tmp|testbed|usr|var|etc|opt|root|workspace|Users|repo|mnt)(?:/|[\"'`])|[A-Za-z]:\\)"
 )
+_PATH_HINTS = ('"/', "'/", "`/", ":\\")
 _SLEEP = re.compile(r"\bsleep[ ]?\(")
 _NETWORK = re.compile(
     r"\b(?:requests|urllib[23]?|httpx|aiohttp|socket)\.\w|\bhttp\.client\b|(?<![\w.])(?:fetch|urlopen|XMLHttpRequest)\("
@@ -81,14 +84,14 @@ def measure_handling(files: tuple[FileView, ...]) -> dict[str, Any]:
     code = [file.code_added for file in source if file.code_added]
     values: dict[str, Any] = {
         "exceptions_swallowed": sum(swallowed(file) for file in source),
-        "broad_excepts": _found(_BROAD, code),
-        "broad_fallbacks": sum(_surplus(_FALLBACK, file) for file in source),
+        "broad_excepts": _found(_BROAD, code, ("except", "catch", "rescue")),
+        "broad_fallbacks": sum(map(_fallbacks, source)),
         "special_cases_added": sum(_literal_tests(file) for file in source),
-        "hardcoded_paths": sum(_HARD_PATH.search(line) is not None for file in source for line in file.added),
-        "sleeps_added": _found(_SLEEP, code) + _found(_SLEEP, [file.code_added for file in tests]),
-        "network_use_added": _found(_NETWORK, code),
-        "environment_reads_added": _found(_ENVIRONMENT, code),
-        "eval_use_added": _found(_EVAL, code),
+        "hardcoded_paths": sum(lexing.count_lines(_HARD_PATH, "\n".join(f.added), _PATH_HINTS) for f in source),
+        "sleeps_added": _found(_SLEEP, code + [file.code_added for file in tests], ("sleep",)),
+        "network_use_added": _found(_NETWORK, code, _NETWORK_HINTS),
+        "environment_reads_added": _found(_ENVIRONMENT, code, ("environ", "getenv", "process.env", "ENV[", "Getenv")),
+        "eval_use_added": _found(_EVAL, code, ("eval", "exec", "__import__", "os.", "pickle", "shell")),
         "asserts_removed": sum(max(0, -_line_surplus(_ASSERT, f)) for f in tests if f.change.change != "added"),
         "skips_added": sum(max(0, _line_surplus(_SKIP, file)) for file in tests),
         "tests_removed": sum(_tests_gone(file) for file in tests),
@@ -98,12 +101,13 @@ def measure_handling(files: tuple[FileView, ...]) -> dict[str, Any]:
     return values
 
 
-def _found(pattern: re.Pattern[str], texts: list[str]) -> int:
-    return sum(len(pattern.findall(text)) for text in texts)
+def _found(pattern: re.Pattern[str], texts: list[str], hints: tuple[str, ...]) -> int:
+    return sum(lexing.count(pattern, text, hints) for text in texts)
 
 
-def _surplus(pattern: re.Pattern[str], file: FileView) -> int:
-    return max(0, len(pattern.findall(file.code_added)) - len(pattern.findall(file.code_removed)))
+def _fallbacks(file: FileView) -> int:
+    added = lexing.count(_FALLBACK, file.code_added, _FALLBACK_HINTS)
+    return max(0, added - lexing.count(_FALLBACK, file.code_removed, _FALLBACK_HINTS)) if added else 0
 
 
 def _line_surplus(pattern: re.Pattern[str], file: FileView) -> int:
@@ -112,9 +116,11 @@ def _line_surplus(pattern: re.Pattern[str], file: FileView) -> int:
 
 
 def _literal_tests(file: FileView) -> int:
+    tests = [test for test in lexing.condition_lines("\n".join(file.added)) if _LITERAL_TEST.search(test) is not None]
+    if not tests:
+        return 0
     gone = lexing.conditions("\n".join(file.removed))
-    tests = lexing.condition_lines("\n".join(file.added))
-    return sum(_LITERAL_TEST.search(test) is not None for test in tests if test not in gone)
+    return sum(test not in gone for test in tests)
 
 
 def _tests_gone(file: FileView) -> int:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from typing import Any
 
+from rubrics.facts import lexing
 from rubrics.facts.views import WIDTH, FileView, of_kind
 from rubrics.records.patches import Hunk, Patch
 from rubrics.vocabulary import Fact
@@ -53,6 +54,20 @@ _CHECKS = re.compile(
     r"|@ts-(?:ignore|nocheck|expect-error)"
     r"|@SuppressWarnings|\bnolint\b|rubocop:disable|mypy: ?ignore|istanbul ignore"
 )
+_PRINT_HINTS = (
+    "print",
+    "pp",
+    "breakpoint",
+    "dbg!",
+    "var_dump",
+    "NSLog",
+    "console.",
+    "pdb",
+    "set_trace",
+    ".debug",
+    "Print",
+)
+_CHECK_HINTS = ("noqa", "ignore", "disable", "nosec", "no cover", "no-cover", "@ts-", "@Suppress", "nolint", "nocover")
 _CODE = re.compile(
     r"(?:#+|//+|/\*+|\*)[ \t]*(?:(?:def|class|function|async def) \w+|(?:if|for|while|with|elif)\b[^\n]*[:{]$"
     r"|(?:else|try):$"
@@ -67,6 +82,7 @@ _COSMETIC = frozenset({"leading_newline", "crlf", "fenced", "trailing_context"})
 def measure_leftovers(patch: Patch, files: tuple[FileView, ...]) -> dict[str, Any]:
     """Values of `LEFTOVERS`."""
     source, both = of_kind(files, "source"), of_kind(files, "source", "test")
+    written = [_written(file) for file in source]
     spaces = [_whitespace(file) for file in both]
     texts = [line.text for file in source for hunk in file.change.hunks for line in hunk.lines if line.kind == "added"]
     blank = sum(not text or text.isspace() for text in texts)
@@ -74,10 +90,10 @@ def measure_leftovers(patch: Patch, files: tuple[FileView, ...]) -> dict[str, An
     return {
         "scratch_files_left": sum(file.kind == "scratch" and file.change.change != "deleted" for file in files),
         "build_artifacts_left": sum(file.kind == "artefact" and file.change.change != "deleted" for file in files),
-        "debug_prints_left": sum(_count_lines(_PRINT, file.code_added) for file in source),
-        "todo_left": sum(_count_lines(_TODO, text) for file in source for text in (*file.added, *file.comments)),
+        "debug_prints_left": sum(lexing.count_lines(_PRINT, file.code_added, _PRINT_HINTS) for file in source),
+        "todo_left": sum(lexing.count_lines(_TODO, text, ("TODO", "FIXME", "XXX", "HACK")) for text in written),
         "commented_code_added": sum(_CODE.match(text) is not None for file in source for text in file.comments),
-        "disabled_checks": sum(_CHECKS.search(text) is not None for f in both for text in (*f.added, *f.comments)),
+        "disabled_checks": sum(lexing.count_lines(_CHECKS, _written(file), _CHECK_HINTS) for file in both),
         "whitespace_only_lines": sum(space[0] for space in spaces),
         "reformatted_lines": sum(space[1] for space in spaces),
         "unrelated_whitespace_files": sum(space[2] for space in spaces),
@@ -89,11 +105,8 @@ def measure_leftovers(patch: Patch, files: tuple[FileView, ...]) -> dict[str, An
     }
 
 
-def _count_lines(pattern: re.Pattern[str], text: str) -> int:
-    """Lines of the text that the pattern is found in."""
-    if not text or pattern.search(text) is None:
-        return 0
-    return sum(pattern.search(line) is not None for line in text.split("\n"))
+def _written(file: FileView) -> str:
+    return "\n".join((*file.added, *file.comments))
 
 
 def _blank_with_tail(texts: list[str]) -> int:
@@ -106,22 +119,26 @@ def _whitespace(file: FileView) -> tuple[int, int, bool]:
     substance = not file.change.hunks or file.change.change != "modified"
     for hunk in file.change.hunks:
         removed, added = _squeezed(hunk, "removed"), _squeezed(hunk, "added")
-        common = (removed & added).total() if removed and added else 0
-        spaced += common
-        substance = substance or removed != added
-        if common < min(removed.total(), added.total()):
-            formed += (_noiseless(removed - added) & _noiseless(added - removed)).total()
+        substance = substance or sorted(removed) != sorted(added)
+        if not removed or not added:
+            continue
+        same = _in_both(removed, added)
+        spaced += same
+        if same < min(len(removed), len(added)):
+            formed += max(0, _in_both(_noiseless(removed), _noiseless(added)) - same)
     return spaced, spaced + formed, not substance
 
 
-def _squeezed(hunk: Hunk, kind: str) -> Counter[str]:
-    lines = ("".join(line.text[:WIDTH].split()) for line in hunk.lines if line.kind == kind)
-    return Counter(line for line in lines if line)
+def _squeezed(hunk: Hunk, kind: str) -> list[str]:
+    return ["".join(line.text[:WIDTH].split()) for line in hunk.lines if line.kind == kind and line.text.strip()]
 
 
-def _noiseless(lines: Counter[str]) -> Counter[str]:
-    found: Counter[str] = Counter()
-    for line, count in lines.items():
-        found[line.translate(_NOISE)] += count
-    del found[""]
-    return found
+def _noiseless(lines: list[str]) -> list[str]:
+    return [text for line in lines if (text := line.translate(_NOISE))]
+
+
+def _in_both(some: list[str], others: list[str]) -> int:
+    """How many lines of one list have their like in the other, each counted once."""
+    if set(some).isdisjoint(others):
+        return 0
+    return (Counter(some) & Counter(others)).total()

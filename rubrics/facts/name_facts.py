@@ -33,7 +33,7 @@ NAMES = (
          "Identifiers, numbers and strings on removed code lines that no added code line of the same source file "
          "holds."),
     Fact("calls_added", "list", "names",
-         "Last names of what added code lines call and removed code lines of the same source file do not."),
+         "Last names of what added code lines call and removed lines of the file do not; names defined there are left out."),
     Fact("names_defined", "list", "names",
          "Functions and classes that added code lines of source files define, and the names they assign to."),
     Fact("imports_added_names", "list", "names",
@@ -43,6 +43,7 @@ NAMES = (
          "same source file do not hold."),
     Fact("attributes_added", "list", "names",
          "Names accessed with a dot on added code lines and not on removed code lines of the same source file."),
+    Fact("string_literals_added", "int", "literals", "Strings among tokens_added."),
     Fact("functions_changed", "int", "functions", "Entries of functions_edited."),
     Fact("patch_normal_digest", "text", "digest",
          "Digest of the patch without line numbers, order of files, line ends, `index` lines, and blank lines and "
@@ -65,6 +66,7 @@ def measure_names(patch: Patch, files: tuple[FileView, ...]) -> dict[str, Any]:
             _near(hunk, found["lines_kept_near"])
         _lexical(file, found)
     values: dict[str, Any] = {name: sorted(names) for name, names in found.items()}
+    values["string_literals_added"] = sum(token[0] == '"' for token in values["tokens_added"])
     values["functions_changed"] = len(values["functions_edited"])
     values["patch_normal_digest"] = normal_digest(patch)
     return values

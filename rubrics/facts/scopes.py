@@ -8,6 +8,7 @@ from rubrics.facts.views import WIDTH, FileView, docstring_lines
 from rubrics.records.patches import Hunk
 
 _SCOPE = re.compile(r"([ \t]*+)(?:async[ \t]++)?(?:def|class)[ \t]++([^\W\d]\w*+)")
+_STARTS = ("def ", "class ", "async ")
 MODULE = "<module>"
 
 
@@ -32,7 +33,7 @@ def _hunk_scopes(hunk: Hunk) -> set[str]:
         stripped = text.lstrip()
         if not stripped or stripped[0] in "#)]}":
             continue
-        scope = _SCOPE.match(text)
+        scope = _SCOPE.match(text) if stripped.startswith(_STARTS) else None
         if scope is not None:
             _leave(stack, len(scope[1]))
             stack.append((len(scope[1]), scope[2]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from rubrics.facts import lexing
@@ -29,8 +30,6 @@ SHAPE = (
     Fact("docstrings_added", "int", "lines",
          "Added lines inside triple-quoted strings that stand alone, in Python source files."),
     Fact("comment_lines_added", "int", "lines", "Added source lines that are a comment alone."),
-    Fact("string_literals_added", "int", "literals",
-         "Distinct strings on added source lines that no removed line of the file holds."),
     Fact("conditionals_added", "int", "lines",
          "Added source lines that begin with if, elif, else if, switch, match or unless, less the removed ones; at "
          "least 0 per file."),
@@ -56,14 +55,14 @@ SHAPE = (
 )  # fmt: skip
 
 _WORDS = {
-    "decorators_added": ("@",),
-    "conditionals_added": ("if", "elif", "switch", "match", "unless", "elsif"),
-    "loops_added": ("for", "while", "do", "foreach"),
-    "raises_added": ("raise", "throw", "panic"),
-    "returns_added": ("return", "yield"),
-    "tries_added": ("try",),
-    "source_asserts_added": ("assert",),
-    "imports_added": ("import", "from", "use", "using", "require"),
+    "@": "decorators_added",
+    **dict.fromkeys(("if", "elif", "switch", "match", "unless", "elsif"), "conditionals_added"),
+    **dict.fromkeys(("for", "while", "do", "foreach"), "loops_added"),
+    **dict.fromkeys(("raise", "throw", "panic"), "raises_added"),
+    **dict.fromkeys(("return", "yield"), "returns_added"),
+    "try": "tries_added",
+    "assert": "source_asserts_added",
+    **dict.fromkeys(("import", "from", "use", "using", "require"), "imports_added"),
 }
 _FUNCTIONS = frozenset({"def", "function", "func", "fn"})
 
@@ -77,7 +76,6 @@ def measure_shape(files: tuple[FileView, ...]) -> dict[str, Any]:
         _count_definitions(file, values)
         values["docstrings_added"] += file.docstring_lines
         values["comment_lines_added"] += len(file.comments)
-        values["string_literals_added"] += _strings(file)
         values["max_nesting_added"] = max(values["max_nesting_added"], *map(_depth, file.added), 0)
     for file in of_kind(files, "test"):
         before = {name for _, name, _ in lexing.definitions(file.code_removed)}
@@ -87,12 +85,14 @@ def measure_shape(files: tuple[FileView, ...]) -> dict[str, Any]:
 
 
 def _count_words(file: FileView, values: dict[str, int]) -> None:
-    added, removed = lexing.first_words(file.code_added), lexing.first_words(file.code_removed)
-    for name, words in _WORDS.items():
-        surplus = sum(added[word] for word in words) - sum(removed[word] for word in words)
-        values[name] += max(0, surplus)
-        if name == "imports_added":
-            values["imports_removed"] += max(0, -surplus)
+    surplus: Counter[str] = Counter()
+    for code, sign in ((file.code_added, 1), (file.code_removed, -1)):
+        for word, number in lexing.first_words(code).items():
+            if word in _WORDS:
+                surplus[_WORDS[word]] += sign * number
+    for name, number in surplus.items():
+        values[name] += max(0, number)
+    values["imports_removed"] += max(0, -surplus["imports_added"])
 
 
 def _count_definitions(file: FileView, values: dict[str, int]) -> None:
@@ -109,14 +109,6 @@ def _count_definitions(file: FileView, values: dict[str, int]) -> None:
         "".join(added[name][1].split()) != "".join(removed[name][1].split()) and added[name][0] in _FUNCTIONS
         for name in added.keys() & removed.keys()
     )
-
-
-def _strings(file: FileView) -> int:
-    if '""' not in file.code_added:
-        return 0
-    added = lexing.tokens("\n".join(file.added), file.hash_comments)
-    removed = lexing.tokens("\n".join(file.removed), file.hash_comments)
-    return sum(token[0] == '"' for token in added - removed)
 
 
 def _depth(line: str) -> int:

@@ -7,9 +7,11 @@ Not covered: functions, loops and substitutions, whose words are read as plain c
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 LONGEST = 20_000
+_LONGEST_WITH_HEREDOCS = 400_000
+_MOST_HEREDOCS = 100
 
 _TOKEN = re.compile(
     r"""[ \t]*+(?:\\\n)*+(?:(\n|&&|\|\||;|\||&(?!>))|((?:\d|&)?>{1,2}(?:&\d)?|<<<|<(?!<)|<<)|"""
@@ -24,8 +26,7 @@ _WRAPPERS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Simple:
+class Simple(NamedTuple):
     """One simple command."""
 
     words: tuple[str, ...]
@@ -42,10 +43,13 @@ class Simple:
 def split(text: str) -> list[Simple]:
     """The simple commands of a text, in order."""
     bodies: list[str] = []
+    text = text[:_LONGEST_WITH_HEREDOCS]
     if "<<" in text:
         text = _take_heredocs(text, bodies)
     if "#" in text:
         text = _COMMENT.sub("", text)
+    text = text[:LONGEST]
+    quoted = "'" in text or '"' in text or "\\" in text
     commands: list[Simple] = []
     words: list[str] = []
     target: str | None = None
@@ -53,10 +57,10 @@ def split(text: str) -> list[Simple]:
     pending = ""
     heredocs = iter(bodies)
     body: str | None = None
-    for separator, redirect, word, _ in _TOKEN.findall(text[:LONGEST]):
+    for separator, redirect, word, _ in _TOKEN.findall(text):
         if word:
             if not pending:
-                words.append(word)
+                words.append(_plain(word) if quoted else word)
             elif pending.endswith(">") and pending[0] != "2":
                 target, appends = _plain(word), pending.endswith(">>")
             pending = ""
@@ -76,12 +80,15 @@ def _finish(
     commands: list[Simple], words: list[str], target: str | None, appends: bool, body: str | None, piped: bool
 ) -> None:
     start = 0
-    while start < len(words) and (words[start] in _WRAPPERS or _ASSIGNMENT.match(words[start])):
+    while start < len(words) and (words[start] in _WRAPPERS or _is_assignment(words[start])):
         start += 2 if words[start] == "timeout" else 1
-    if words[start:]:
-        if target == "/dev/null":
-            target = None
-        commands.append(Simple(tuple(map(_plain, words[start:])), target, appends, body, piped))
+    if start < len(words):
+        target = None if target == "/dev/null" else target
+        commands.append(Simple(tuple(words[start:] if start else words), target, appends, body, piped))
+
+
+def _is_assignment(word: str) -> bool:
+    return "=" in word and _ASSIGNMENT.match(word) is not None
 
 
 def _plain(word: str) -> str:
@@ -92,21 +99,35 @@ def _plain(word: str) -> str:
 
 def _take_heredocs(text: str, bodies: list[str]) -> str:
     """The text without the bodies of its heredocs, which are put into `bodies`; each leaves a bare `<<`."""
-    lines = text.split("\n")
-    last = {line.strip(): number for number, line in enumerate(lines)}
     kept: list[str] = []
-    number = 0
-    while number < len(lines):
-        line = lines[number]
-        number += 1
-        match = _HEREDOC.search(line) if "<<" in line else None
-        if match is None or last.get(match[2], -1) < number:
-            kept.append(line)
+    at = 0
+    for match in _HEREDOC.finditer(text):
+        if match.start() < at:
             continue
-        end = number
-        while lines[end].strip() != match[2]:
-            end += 1
-        bodies.append("\n".join(lines[number:end]))
-        kept.append(f"{line[: match.start()]} << {line[match.end() :]}")
-        number = end + 1
-    return "\n".join(kept)
+        line_end = text.find("\n", match.end())
+        end = _terminator(text, match[2], line_end) if line_end >= 0 else -1
+        if end >= 0:
+            bodies.append(text[line_end + 1 : end])
+            kept.append(f"{text[at : match.start()]} << {text[match.end() : line_end]}\n")
+            following = text.find("\n", end)
+            at = following + 1 if following >= 0 else len(text)
+        elif len(kept) >= _MOST_HEREDOCS:
+            break
+        else:
+            kept.append(text[at : match.end()])
+            at = match.end()
+    return "".join(kept) + text[at:]
+
+
+def _terminator(text: str, word: str, at: int) -> int:
+    """Where the line that holds nothing but the word begins, from the line end `at` on; -1 without one."""
+    for _ in range(_MOST_HEREDOCS):
+        found = text.find(word, at + 1)
+        if found < 0:
+            return -1
+        line_start = text.rfind("\n", 0, found) + 1
+        line_end = text.find("\n", found)
+        if text[line_start : line_end if line_end >= 0 else len(text)].strip() == word:
+            return line_start
+        at = found
+    return -1

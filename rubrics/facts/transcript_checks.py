@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from rubrics.facts.actions import Action
+from rubrics.facts.lexing import has_any
 from rubrics.facts.transcript_view import TranscriptView
 from rubrics.vocabulary import Fact
 
@@ -37,12 +38,26 @@ CHECKS = (
 )  # fmt: skip
 
 _FAILED = re.compile(
-    r"\b[1-9]\d{0,6} (?:failed|errors?)\b|^FAILED\b|^ERROR\b|\bFAILED \(|^Traceback \(most recent|^--- FAIL|^FAIL\b"
-    r"|^E  +\w|\b(?:npm ERR!|test result: FAILED)|\bcommand not found|\bNo module named\b",
+    r"\b[1-9]\d{0,6} (?:failed|errors?)\b|^(?:FAILED|ERROR|FAIL|Traceback)\b|\bFAILED \(|^--- FAIL|^E  +\w"
+    r"|\bnpm ERR!|\btest result: FAILED|\bcommand not found|\bNo module named\b",
     re.MULTILINE,
 )
-_PASSED = re.compile(r"\b[1-9]\d{0,6} passed\b|^OK\b|\btest result: ok|^ok\s|^PASS\b|\b0 failed\b", re.MULTILINE)
-_TAIL = 4_000
+_HINTS = (
+    " failed",
+    " error",
+    " passed",
+    "FAIL",
+    "ERR",
+    "Traceback",
+    "E  ",
+    "not found",
+    "No module",
+    "OK",
+    "ok",
+    "PASS",
+)
+_PASSED = re.compile(r"\b[1-9]\d{0,6} passed\b|^(?:OK|ok|PASS)\b|\btest result: ok|\b0 failed\b", re.MULTILINE)
+_TAIL = 2_000
 _CHECKING = frozenset({"test", "run", "check"})
 
 
@@ -90,8 +105,10 @@ def _failed(view: TranscriptView, action: Action) -> bool | None:
     answer = view.turns[action.turn].observation
     if answer is not None:
         tail = answer[-_TAIL:]
-        if _FAILED.search(tail) is not None:
+        hints = tuple(hint for hint in _HINTS if hint in tail)
+        lines = [line for line in tail.split("\n") if has_any(line, hints)] if hints else []
+        if any(_FAILED.search(line) is not None for line in lines):
             return True
-        if _PASSED.search(tail) is not None:
+        if any(_PASSED.search(line) is not None for line in lines):
             return False
     return view.failed(action)

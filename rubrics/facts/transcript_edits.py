@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
+from rubrics.facts.lexing import has_any
 from rubrics.facts.transcript_view import TranscriptView
 from rubrics.vocabulary import Fact
 
@@ -46,13 +46,11 @@ EDITS = (
          "Scratch files removed as a share of those created; null when none was created."),
 )  # fmt: skip
 
-_REFUSED = re.compile(
-    r"Your proposed edit has introduced new syntax error|No replacement was performed|did not appear verbatim"
-    r"|Hunk #\d+ FAILED|error: patch (?:failed|does not apply)|corrupt patch"
-    r"|Text not found|string to replace was not found"
-    r"|SEARCH/REPLACE block failed|malformed patch|No such file or directory",
-    re.IGNORECASE,
-)
+_REFUSED = (
+    "Your proposed edit has introduced new syntax error", "No replacement was performed", "did not appear verbatim",
+    "FAILED at", "patch failed", "patch does not apply", "corrupt patch", "malformed patch", "Text not found",
+    "was not found", "SEARCH/REPLACE block failed", "No such file or directory", "can't read", "unterminated",
+)  # fmt: skip
 
 
 def measure_edits(view: TranscriptView) -> dict[str, Any]:
@@ -80,7 +78,7 @@ def _failures(view: TranscriptView) -> int | None:
     answers = [answer for place in places if (answer := view.turns[place].observation) is not None]
     if places and not answers:
         return None
-    return sum(_REFUSED.search(answer[:2_000]) is not None for answer in answers)
+    return sum(has_any(answer[:2_000], _REFUSED) for answer in answers)
 
 
 def _position(view: TranscriptView, first: int | None) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from rubrics.digests import digest128
+from rubrics.facts.lexing import has_any
 from rubrics.facts.transcript_view import TranscriptView
 from rubrics.records.rollouts import Turn
 from rubrics.vocabulary import Fact
@@ -68,9 +69,13 @@ def measure_talk(view: TranscriptView) -> dict[str, Any]:
         "output_tokens_total": _total([turn.output_tokens for turn in view.turns]),
         "reasoning_share": sum(bool(turn.reasoning) for turn in spoken) / len(spoken) if spoken else None,
         "words_per_turn": words / len(spoken) if spoken else None,
-        "plan_stated": any(_PLAN.search(turn.text[:5_000]) is not None for turn in spoken[:3]),
+        "plan_stated": any(_names_plan(turn.text[:5_000]) for turn in spoken[:3]),
         "transcript_normal_digest": _digest(view.turns),
     }
+
+
+def _names_plan(text: str) -> bool:
+    return has_any(text, ("lan", "pproach", "tep", "1.", "1)")) and _PLAN.search(text) is not None
 
 
 def _size(text: str) -> int:
@@ -83,9 +88,9 @@ def _total(counts: list[int | None]) -> int | None:
 
 
 def _digest(turns: tuple[Turn, ...]) -> str:
-    parts: list[str | None] = []
+    parts: list[str] = []
     for turn in turns:
-        parts += [turn.role, turn.text.strip(), turn.observation.strip() if turn.observation is not None else None]
+        parts += [turn.role, turn.text.strip(), turn.observation.strip() if turn.observation else ""]
         for call in turn.tool_calls:
-            parts += [call.name, call.raw.strip()]
-    return digest128(parts)
+            parts += ["call", call.name, call.raw.strip()]
+    return digest128([" ".join([str(len(part)) for part in parts]), "".join(parts)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rubrics.facts.actions import DEMONSTRATION, Action, actions, call_text
 from rubrics.facts.paths import Kind, kind_of
@@ -10,8 +11,7 @@ from rubrics.records.patches import Patch
 from rubrics.records.rollouts import Turn
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """One call of a tool."""
 
     turn: int
