@@ -16,6 +16,7 @@ from rubrics.ingest.patches import read_patch
 from rubrics.ingest.predictions import claims_in
 from rubrics.ingest.turns import TranscriptBuilder, assistant_turns, token_sums
 from rubrics.ingest.values import Row, name_of, text_or_none
+from rubrics.records.census import CensusLine
 from rubrics.records.rollouts import ToolCall, Turn
 
 HARNESS = "aider"
@@ -36,7 +37,9 @@ def read_aider(document: Row, source: Source) -> Iterator[Item]:
     chat = source.file.sibling(f"{stem(source.file)}.md")
     turns = None
     if chat is not None and chat.stat().st_size <= MAX_CHAT:
-        turns = chat_turns(_text(chat.read_bytes()))
+        text, notes = _text(chat.read_bytes(), source)
+        yield from notes
+        turns = chat_turns(text)
     elif chat is not None:
         yield source.note("size", f"a chat above {MAX_CHAT:,} bytes; the attempt is kept without a transcript")
     policy = text_or_none(document, "model_name_or_path", "model")
@@ -47,7 +50,9 @@ def read_aider(document: Row, source: Source) -> Iterator[Item]:
 def read_chat_alone(file: FileRef, data: bytes) -> Iterator[Item]:
     """A chat whose result is not in the dump: an attempt without a patch."""
     if file.sibling(f"{stem(file)}.json") is None:
-        yield _attempt(stem(file), run_of_folder(file, stem(file)), Source(file), chat_turns(_text(data)))
+        text, notes = _text(data, Source(file))
+        yield from notes
+        yield _attempt(stem(file), run_of_folder(file, stem(file)), Source(file), chat_turns(text))
 
 
 def chat_turns(text: str) -> tuple[Turn, ...]:
@@ -79,9 +84,10 @@ def _attempt(task_id: str, run: str, source: Source, turns: tuple[Turn, ...] | N
     return Attempt(task_id, run, HARNESS, source, turns=spoken, input_tokens=sent, output_tokens=received, **fields)  # type: ignore[arg-type]
 
 
-def _text(data: bytes) -> str:
-    text = storable(decode(data, lambda kind, detail: None))
-    return str(text)
+def _text(data: bytes, source: Source) -> tuple[str, list[CensusLine]]:
+    notes: dict[str, str] = {}
+    text = str(storable(decode(data, notes.__setitem__)))
+    return text, [source.note(kind, f"chat: {detail}") for kind, detail in notes.items()]
 
 
 def _blocks(text: str) -> Iterator[tuple[str, list[str]]]:

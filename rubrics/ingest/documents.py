@@ -56,9 +56,8 @@ def decode(data: bytes, report: Callable[[str, str], None]) -> str:
         return data.decode("utf-16", "replace")
     try:
         return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
+    except UnicodeDecodeError:
         report("encoding", "bytes that are not UTF-8 became U+FFFD; store the file as UTF-8")
-        del error
         return data.decode("utf-8-sig", "replace")
 
 
@@ -84,9 +83,12 @@ def read_document(file: FileRef, limits: Limits, report: Callable[[str, str], No
 
 def read_bytes(file: FileRef, limit: int) -> bytes:
     """The whole file, if it is not larger than `limit`."""
-    with file.path.open("rb") as stream:
-        data = stream.read(limit + 1)
-    if len(data) > limit:
+    data = b""
+    too_large = file.path.stat().st_size > limit
+    if not too_large:
+        with file.path.open("rb") as stream:
+            data = stream.read(limit + 1)
+    if too_large or len(data) > limit:
         raise Source(file).wrong(
             f"more than {limit:,} bytes", "a smaller document", "Write it as JSON lines.", kind="size"
         )
@@ -134,11 +136,10 @@ def depth_within(value: object, limit: int) -> bool:
 
 
 def _refuse(error: json.JSONDecodeError, text: str, source: Source) -> NoReturn:
-    """Say where the JSON breaks, and whether the text just stops."""
+    """Say where the JSON breaks, and whether the text just stops; never quote it: it may be sealed."""
     place = f"line {error.lineno}, column {error.colno}"
     if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
         found, remedy, kind = f"text that stops at {place}", "Copy the file again.", "truncated"
     else:
-        excerpt = text[max(0, error.pos - 20) : error.pos + 20]
-        found, remedy, kind = f"{error.msg} at {place} near {excerpt!r}", "Correct it there.", "not_json"
+        found, remedy, kind = f"{error.msg} at {place}", "Correct it there.", "not_json"
     raise source.wrong(found, "JSON", remedy, kind=kind) from None

@@ -32,6 +32,7 @@ class Known:
     patch: str
     """Key of its patch (`patch_key`)."""
     given_id: str | None
+    dump: int
     policy: str | None
     spellings: set[str] = field(default_factory=set)
     """Further names that its policy has in the dumps."""
@@ -40,7 +41,14 @@ class Known:
     @classmethod
     def of(cls, attempt: Attempt, rollout_id: str, index: int) -> Known:
         return cls(
-            rollout_id, attempt.task_id, attempt.run, index, patch_key(attempt.patch), attempt.given_id, attempt.policy
+            rollout_id,
+            attempt.task_id,
+            attempt.run,
+            index,
+            patch_key(attempt.patch),
+            attempt.given_id,
+            attempt.source.file.dump,
+            attempt.policy,
         )
 
     def may_be_of(self, policy: str) -> bool:

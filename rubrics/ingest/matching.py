@@ -22,16 +22,15 @@ class Matcher:
         self._recorded: list[_Packed] = []
         self._runs: dict[tuple[str, str], list[Known]] = {}
         self._tasks: dict[str, list[Known]] = {}
-        self._ids: dict[str, Known] = {}
+        self._ids: dict[str, list[Known]] = {}
         self._transcribed: dict[tuple[str, str, str], Known] = {}
 
     def know(self, known: Known, has_transcript: bool) -> None:
         """Remember a rollout."""
         self._runs.setdefault((known.task_id, known.run), []).append(known)
         self._tasks.setdefault(known.task_id, []).append(known)
-        self._ids[known.rollout_id] = known
         if known.given_id is not None:
-            self._ids.setdefault(known.given_id, known)
+            self._ids.setdefault(known.given_id, []).append(known)
         if has_transcript:
             self._transcribed.setdefault((known.task_id, known.run, known.patch), known)
 
@@ -69,8 +68,8 @@ class Matcher:
 
     def _rollouts_of(self, recorded: Recorded) -> tuple[list[Known], CensusLine | None]:
         """The rollouts that the outcome is of; a census line when that is doubtful or none."""
-        if recorded.given_id is not None and (known := self._ids.get(recorded.given_id)):
-            return [known], None
+        if recorded.given_id is not None and (named := self._named(recorded)):
+            return [named], None
         found = [] if recorded.run is None else self._runs.get((recorded.task_id, recorded.run), [])
         line = None
         if not found and recorded.policy is not None and recorded.name.startswith("harness:"):
@@ -88,6 +87,12 @@ class Matcher:
             detail = f"run {recorded.run!r} has several attempts at a task; name `attempt` or `policy`"
             return [], recorded.source.note("outcome_ambiguous", detail, subject="outcome")
         return found, line
+
+    def _named(self, recorded: Recorded) -> Known | None:
+        """The rollout of the task that its dump calls so; one of the same dump before those of others."""
+        found = [known for known in self._ids.get(recorded.given_id or "", []) if known.task_id == recorded.task_id]
+        own = [known for known in found if known.dump == recorded.source.file.dump]
+        return next(iter(own or found), None)
 
     def _of_policy(self, task_id: str, policy: str) -> list[Known]:
         """Rollouts of the task by the policy, if all of them are of one run."""

@@ -59,23 +59,25 @@ def read_flat(row: Row, source: Source, file_name: str) -> Iterator[Item]:
 def read_csv(lines: Iterable[tuple[Source, bytes | InputError]], source: Source, file_name: str) -> Iterator[Item]:
     """Outcomes of a CSV with a header line. A row that cannot be used costs itself."""
     notes: dict[str, str] = {}
+    place = source
 
     def texts() -> Iterator[str]:
-        for _, line in lines:
+        nonlocal place
+        for at, line in lines:
+            place = at
             if isinstance(line, bytes):
                 yield str(storable(decode(line, notes.__setitem__)))
 
     reader = csv.DictReader(texts())
     try:
         for row in reader:
-            place = source.at(f"line {reader.line_num}")
             try:
                 yield from read_flat({key: value for key, value in row.items() if key}, place, file_name)
             except InputError as error:
                 yield census_of(error)
     except csv.Error as error:
         remedy = "Quote fields that hold commas or line ends."
-        raise source.at(f"line {reader.line_num}").wrong(str(error), "CSV", remedy, kind="not_csv") from None
+        raise place.wrong(str(error), "CSV", remedy, kind="not_csv") from None
     for kind, detail in notes.items():
         yield source.note(kind, detail)
 
@@ -104,4 +106,4 @@ def _failing(row: Row, key: str) -> list[str]:
 def _is_leaf(leaf: object) -> bool:
     if isinstance(leaf, dict):
         return "resolved" in leaf
-    return leaf is None or isinstance(leaf, (bool, int))
+    return leaf is None or leaf in (0, 1)

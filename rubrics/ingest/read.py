@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
-
-import orjson
 
 from rubrics.errors import InputError
 from rubrics.ingest import aider, exit_files, harness, outcome_files
-from rubrics.ingest.documents import Limits, digest_of, lines_of, parse, read_bytes, read_document
+from rubrics.ingest.documents import Limits, lines_of, read_bytes
 from rubrics.ingest.items import FileRef, Item, Source, census_of
 from rubrics.ingest.join import Ingested, join
+from rubrics.ingest.json_files import FileName, read_json, read_rows
 from rubrics.ingest.parquet import rows_of
-from rubrics.ingest.rows import read_value
 from rubrics.ingest.tally import Tally
 from rubrics.ingest.walk import files_of
 from rubrics.records.census import CensusLine
@@ -27,7 +23,6 @@ SEALED_NAMES = re.compile(
 """Files beside attempts that give the answer away, or are logs of hidden tests; never read."""
 
 _ARCHIVES = (b"PK\x03\x04", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"7z\xbc\xaf", b"Rar!")
-_LINES_NAMES = (".jsonl", ".ndjson")
 
 
 def ingest(dumps: Sequence[Path], group_by: str = "task", limits: Limits | None = None) -> Iterator[Ingested]:
@@ -85,14 +80,14 @@ def _read_file(file: FileRef, limits: Limits) -> Iterator[Item]:
     with file.path.open("rb") as stream:
         head = stream.read(4096)
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if not text:
+    if not text and file.path.stat().st_size <= len(head):
         yield source.note("empty", "a file without content; copy it again")
     elif head.startswith(b"PAR1"):
-        yield from _each(rows_of(file), file)
+        yield from read_rows(rows_of(file), file)
     elif head.startswith(_ARCHIVES) or head[257:262] == b"ustar":
         yield source.note("not_recognised", "an archive; unpack it and give the folder")
-    elif text[:1] in (b"{", b"[") or head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        yield from _read_json(file, limits)
+    elif not text or text[:1] in (b"{", b"[") or head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        yield from read_json(file, limits)
     else:
         yield from _read_text(file, text, limits)
 
@@ -105,107 +100,6 @@ def _read_text(file: FileRef, head: bytes, limits: Limits) -> Iterator[Item]:
         yield from exit_files.read_exit_file(file)
     elif outcome_files.is_header(head.split(b"\n", 1)[0].decode("utf-8", "replace")):
         with file.path.open("rb") as stream:
-            yield from outcome_files.read_csv(lines_of(stream, file, limits), source, _Name(file).text)
+            yield from outcome_files.read_csv(lines_of(stream, file, limits), source, FileName(file).text)
     else:
         yield source.note("not_recognised", "no form that is read (docs/formats.md); left out")
-
-
-def _read_json(file: FileRef, limits: Limits) -> Iterator[Item]:
-    if not file.name.lower().endswith(_LINES_NAMES):
-        verdict = _looks_like_lines(file, limits)
-        if verdict is not True:
-            try:
-                value = read_document(file, limits, notes := _Notes())
-            except InputError:
-                if verdict is False:
-                    raise
-            else:
-                yield from notes.lines(file)
-                yield from _values(value, Source(file), _Name(file), alone=True)
-                return
-    yield from _read_lines(file, limits)
-
-
-def _looks_like_lines(file: FileRef, limits: Limits) -> bool | None:
-    """Whether the file holds one JSON value a line; null when only reading it whole can tell."""
-    with file.path.open("rb") as stream:
-        lines = lines_of(stream, file, limits)
-        first = next(lines, (None, b""))[1]
-        if isinstance(first, InputError):
-            return False
-        second = next(lines, (None, b""))[1]
-    if not first.lstrip().startswith(b"{") or not second:
-        return False
-    if _is_json(first):
-        return True
-    return None if isinstance(second, bytes) and second.startswith(b"{") and _is_json(second) else False
-
-
-def _read_lines(file: FileRef, limits: Limits) -> Iterator[Item]:
-    notes = _Notes()
-
-    def values() -> Iterator[tuple[Source, Any]]:
-        with file.path.open("rb") as stream:
-            for source, line in lines_of(stream, file, limits):
-                try:
-                    yield source, line if isinstance(line, InputError) else parse(line, source, notes)
-                except InputError as error:
-                    yield source, error
-
-    yield from _each(values(), file)
-    yield from notes.lines(file)
-
-
-def _each(values: Iterable[tuple[Source, Any]], file: FileRef) -> Iterator[Item]:
-    name = _Name(file)
-    for source, value in values:
-        if isinstance(value, InputError):
-            yield census_of(value)
-        else:
-            yield from _values(value, source, name, alone=False)
-
-
-def _values(value: Any, source: Source, name: _Name, *, alone: bool) -> Iterator[Item]:
-    """What one value holds. A value that cannot be used costs itself."""
-    try:
-        yield from read_value(value, source, name.get, alone=alone)
-    except InputError as error:
-        yield census_of(error)
-    except RecursionError:
-        yield source.note("nesting", f"{source.key or 'the document'} is nested too deeply; flatten it")
-
-
-def _is_json(line: bytes) -> bool:
-    try:
-        orjson.loads(line)
-    except orjson.JSONDecodeError:
-        return False
-    return True
-
-
-class _Name:
-    """Outcome source of a file, `file:<digest>`; the file is digested only when that is asked."""
-
-    def __init__(self, file: FileRef) -> None:
-        self._file = file
-
-    @cached_property
-    def text(self) -> str:
-        return f"file:{digest_of(self._file.path)}"
-
-    def get(self) -> str:
-        return self.text
-
-
-class _Notes:
-    """What decoding a file reported; one census line for each kind, whatever the number of lines."""
-
-    def __init__(self) -> None:
-        self._details: dict[str, str] = {}
-
-    def __call__(self, kind: str, detail: str) -> None:
-        self._details[kind] = detail
-
-    def lines(self, file: FileRef) -> Iterator[CensusLine]:
-        for kind, detail in self._details.items():
-            yield Source(file).note(kind, detail)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
 from rubrics import jsonio
+from rubrics.ingest.documents import storable
 from rubrics.ingest.items import Attempt, Item, Source
 from rubrics.ingest.names import run_of_folder, stem
 from rubrics.ingest.patches import read_patch
@@ -84,8 +85,8 @@ def _replay_config(document: Row) -> Row:
     """The configuration of the run, which some versions write as JSON inside a string."""
     value = document.get("replay_config")
     if isinstance(value, str):
-        with suppress(ValueError):
-            value = jsonio.loads(value)
+        with suppress(ValueError, RecursionError):
+            value = storable(jsonio.loads(value))
     return value if isinstance(value, Mapping) else {}
 
 

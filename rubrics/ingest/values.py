@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rubrics import jsonio
+from rubrics.ingest.documents import storable
 from rubrics.ingest.items import Source
 
 Row = Mapping[str, Any]
@@ -89,8 +90,8 @@ def names_list(value: object, field: str, source: Source) -> tuple[str, ...]:
         return ()
     if isinstance(value, str):
         try:
-            value = jsonio.loads(value)
-        except ValueError:
+            value = storable(jsonio.loads(value))
+        except (ValueError, RecursionError):
             value = None
     if not isinstance(value, (list, tuple)):
         raise source.wrong(f"`{field}` is no list", "a list of names or JSON text of one", f"Correct `{field}`.")
