@@ -20,6 +20,7 @@ _WRITES = re.compile(
 )
 _LITERAL_PATH = re.compile(r"""['"]((?:[\w.@+-]{1,100}/|/)[\w./@+-]{1,300}\.\w{1,9})['"]""")
 _NETWORK = re.compile(r"\burllib\.request\b|\brequests\.(?:get|post)\(|\burlopen\(|\bhttpx\.")
+_PATCHED = re.compile(r"^\+\+\+ (?:b/)?([^\s]{1,300})", re.MULTILINE)
 _BODY = 50_000
 _PATH_LENGTH = 300
 
@@ -58,7 +59,7 @@ def call_text(call: ToolCall) -> str:
 
 
 class _Reader:
-    """Reads calls in order; remembers the open file, and what scripts that the agent wrote would write."""
+    """Reads calls in order; remembers the open file, and what scripts and patches that it wrote would write."""
 
     def __init__(self) -> None:
         self.found: list[Action] = []
@@ -116,6 +117,9 @@ class _Reader:
         """What a program or a written script comes to: running a script that writes files is an edit of them."""
         if kind in ("create", "edit") and simple.body is not None and paths:
             self._remember(paths[0], simple.body)
+        if kind == "edit" and simple.words[0] in ("patch", "git"):
+            inside = _PATCHED.findall(simple.body[:_BODY]) if simple.body is not None else []
+            return kind, tuple(inside) or next((self._scripts[path] for path in paths if path in self._scripts), ())
         if kind != "run":
             return kind, paths
         if paths and paths[0] in self._scripts:
@@ -127,8 +131,11 @@ class _Reader:
         return ("edit", written) if written is not None else (kind, paths)
 
     def _remember(self, path: str, body: str) -> None:
-        written = _written(body)
-        if written is not None and path.endswith((".py", ".sh", ".js", ".pl", ".rb")):
+        if path.endswith((".patch", ".diff", ".txt")):
+            written: tuple[str, ...] | None = tuple(_PATCHED.findall(body[:_BODY])) or None
+        else:
+            written = _written(body) if path.endswith((".py", ".sh", ".js", ".pl", ".rb")) else None
+        if written is not None:
             self._scripts[path] = written
         else:
             self._scripts.pop(path, None)

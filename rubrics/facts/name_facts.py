@@ -33,7 +33,7 @@ NAMES = (
          "Identifiers, numbers and strings on removed code lines that no added code line of the same source file "
          "holds."),
     Fact("calls_added", "list", "names",
-         "Last names of what added code lines call and removed lines of the file do not; names defined there are left out."),
+         "Last names of what added code lines call and removed ones of the file do not; names defined there left out."),
     Fact("names_defined", "list", "names",
          "Functions and classes that added code lines of source files define, and the names they assign to."),
     Fact("imports_added_names", "list", "names",

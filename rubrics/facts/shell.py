@@ -30,7 +30,7 @@ class Simple(NamedTuple):
     """One simple command."""
 
     words: tuple[str, ...]
-    """Unquoted; assignments, wrappers (`sudo`, `timeout 60`) and redirections left out. Never empty."""
+    """Unquoted; assignments, wrappers (`sudo`, `timeout 60`) and redirections of output left out. Never empty."""
     target: str | None
     """File that its output goes to."""
     appends: bool
@@ -68,7 +68,7 @@ def split(text: str) -> list[Simple]:
             if redirect == "<<":
                 body = next(heredocs, None)
             else:
-                pending = "" if "&" in redirect[1:] else redirect
+                pending = "" if "&" in redirect[1:] or redirect == "<" else redirect
         elif separator:
             _finish(commands, words, target, appends, body, piped)
             words, target, appends, body, pending, piped = [], None, False, None, "", separator == "|"
@@ -92,6 +92,9 @@ def _is_assignment(word: str) -> bool:
 
 
 def _plain(word: str) -> str:
+    mark = word[0]
+    if mark in "\"'" and word[-1] == mark and mark not in (inner := word[1:-1].replace('\\"', "")):
+        return inner if mark == "'" else word[1:-1].replace('\\"', '"')
     if "'" in word or '"' in word:
         word = word.replace("'", "").replace('"', "")
     return word.replace("\\", "") if "\\" in word else word
