@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from rubrics.facts import tools
 from rubrics.facts.commands import ActionKind, classify
+from rubrics.facts.lexing import has_any
 from rubrics.facts.shell import Simple, split
 from rubrics.records.rollouts import ToolCall, Turn
 
@@ -20,6 +21,7 @@ _WRITES = re.compile(
 )
 _LITERAL_PATH = re.compile(r"""['"]((?:[\w.@+-]{1,100}/|/)[\w./@+-]{1,300}\.\w{1,9})['"]""")
 _NETWORK = re.compile(r"\burllib\.request\b|\brequests\.(?:get|post)\(|\burlopen\(|\bhttpx\.")
+_NETWORK_HINTS = ("urllib.request", "requests.", "urlopen(", "httpx.")
 _PATCHED = re.compile(r"^\+\+\+ (?:b/)?([^\s]{1,300})", re.MULTILINE)
 _BODY = 50_000
 _PATH_LENGTH = 300
@@ -125,7 +127,7 @@ class _Reader:
         if paths and paths[0] in self._scripts:
             return "edit", self._scripts[paths[0]]
         text = simple.body if simple.body is not None else " ".join(simple.words[1:])
-        if _NETWORK.search(text[:_BODY]):
+        if has_any(text, _NETWORK_HINTS) and _NETWORK.search(text[:_BODY]) is not None:
             return "network", paths
         written = _written(text)
         return ("edit", written) if written is not None else (kind, paths)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rubrics.facts.views import WIDTH, FileView, docstring_lines
+from rubrics.facts.views import WIDTH, FileView
 from rubrics.records.patches import Hunk
 
 _SCOPE = re.compile(r"([ \t]*+)(?:async[ \t]++)?(?:def|class)[ \t]++([^\W\d]\w*+)")
@@ -18,15 +18,18 @@ def functions_edited(file: FileView) -> set[str]:
     if not file.python:
         headers = {" ".join(hunk.section.split())[:200] for hunk in file.change.hunks}
         return {f"{path}::{header or MODULE}" for header in headers}
-    return {f"{path}::{name}" for hunk in file.change.hunks for name in _hunk_scopes(hunk)}
+    return {
+        f"{path}::{name}"
+        for hunk, strings in zip(file.change.hunks, file.strings, strict=True)
+        for name in _hunk_scopes(hunk, strings)
+    }
 
 
-def _hunk_scopes(hunk: Hunk) -> set[str]:
+def _hunk_scopes(hunk: Hunk, strings: frozenset[int]) -> set[str]:
     stack: list[tuple[int, str]] = []
     head = _SCOPE.match(hunk.section)
     if head is not None:
         stack.append((0, head[2]))
-    strings = docstring_lines(hunk.lines)
     found: set[str] = set()
     for index, line in enumerate(hunk.lines):
         text = line.text[:WIDTH]

@@ -56,7 +56,8 @@ _HINTS = (
     "ok",
     "PASS",
 )
-_PASSED = re.compile(r"\b[1-9]\d{0,6} passed\b|^(?:OK|ok|PASS)\b|\btest result: ok|\b0 failed\b", re.MULTILINE)
+_SUMMARY = re.compile(r"\b\d{1,7} (?:passed|failed)\b")
+_PASSED = re.compile(r"(?:OK|ok|PASS)\b|test result: ok")
 _TAIL = 2_000
 _CHECKING = frozenset({"test", "run", "check"})
 
@@ -104,11 +105,23 @@ def _failed(view: TranscriptView, action: Action) -> bool | None:
         return True
     answer = view.turns[action.turn].observation
     if answer is not None:
-        tail = answer[-_TAIL:]
-        hints = tuple(hint for hint in _HINTS if hint in tail)
-        lines = [line for line in tail.split("\n") if has_any(line, hints)] if hints else []
-        if any(_FAILED.search(line) is not None for line in lines):
-            return True
-        if any(_PASSED.search(line) is not None for line in lines):
-            return False
+        said = _said(answer[-_TAIL:])
+        if said is not None:
+            return said
     return view.failed(action)
+
+
+def _said(tail: str) -> bool | None:
+    """What the end of a test run's output says: its last summary line decides, else any sign of failure."""
+    hints = tuple(hint for hint in _HINTS if hint in tail)
+    if not hints:
+        return None
+    lines = [line for line in reversed(tail.split("\n")) if has_any(line, hints)]
+    for line in lines:
+        if _SUMMARY.search(line) is not None:
+            return _FAILED.search(line) is not None
+    return True if any(_FAILED.search(line) is not None for line in lines) else _passed(lines)
+
+
+def _passed(lines: list[str]) -> bool | None:
+    return False if any(_PASSED.match(line) is not None for line in lines) else None

@@ -14,6 +14,9 @@ from rubrics.records.patches import FileChange, Hunk, Line, Patch
 
 WIDTH = 2_000
 
+_HASH_MARKS = ("#",)
+_SLASH_MARKS = ("//", "/*", "* ", "*/")
+
 _BLANK_HASH = re.compile(r"""#[^\n]*+|"(?:[^"\\\n]|\\.)*+"?|'(?:[^'\\\n]|\\.)*+'?""")
 _BLANK_SLASH = re.compile(r"""//[^\n]*+|"(?:[^"\\\n]|\\.)*+"?|'(?:[^'\\\n]|\\.)*+'?|`[^`\n]*+`?""")
 
@@ -33,6 +36,8 @@ class FileView:
     """Added lines that are a comment alone, stripped."""
     docstring_lines: int
     """Added lines that stand inside a triple-quoted string."""
+    strings: tuple[frozenset[int], ...]
+    """For each hunk, the indexes of its lines inside such strings; Python source and tests only."""
     code_added: str
     """`added` joined by newlines, with comments and the insides of strings emptied."""
     code_removed: str
@@ -55,29 +60,30 @@ def _view(file: FileChange) -> FileView:
     removed: list[str] = []
     comments: list[str] = []
     counts = [0, 0, 0]
+    strings: list[frozenset[int]] = []
     for hunk in file.hunks:
         if kind in ("source", "test"):
-            _read(hunk, python, ("#",) if hashes else ("//", "/*", "*"), added, removed, comments, counts)
+            strings.append(_docstring_lines(hunk.lines) if python else frozenset())
+            _read(hunk, strings[-1], _HASH_MARKS if hashes else _SLASH_MARKS, added, removed, comments, counts)
         else:
             counts[0] += sum(line.kind == "added" for line in hunk.lines)
             counts[1] += sum(line.kind == "removed" for line in hunk.lines)
     blank = _BLANK_HASH if hashes else _BLANK_SLASH
     return FileView(
         file, kind, python, hashes, counts[0], counts[1], tuple(added), tuple(removed), tuple(comments), counts[2],
-        blank.sub('""', "\n".join(added)), blank.sub('""', "\n".join(removed)),
+        tuple(strings), blank.sub('""', "\n".join(added)), blank.sub('""', "\n".join(removed)),
     )  # fmt: skip
 
 
 def _read(
     hunk: Hunk,
-    python: bool,
+    inside: frozenset[int],
     marks: tuple[str, ...],
     added: list[str],
     removed: list[str],
     comments: list[str],
     counts: list[int],
 ) -> None:
-    inside = docstring_lines(hunk.lines) if python else frozenset()
     for index, line in enumerate(hunk.lines):
         if line.kind == "kept":
             continue
@@ -98,7 +104,7 @@ def _read(
             removed.append(text.replace("\n", " "))
 
 
-def docstring_lines(lines: tuple[Line, ...]) -> frozenset[int]:
+def _docstring_lines(lines: tuple[Line, ...]) -> frozenset[int]:
     """Indexes of the lines inside triple-quoted strings that stand alone (docstrings, mostly), ends included."""
     if not any('"""' in line.text or "'''" in line.text for line in lines):
         return frozenset()
