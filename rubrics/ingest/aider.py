@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from rubrics.ingest.documents import decode, storable
 from rubrics.ingest.items import Attempt, FileRef, Item, Source
@@ -44,7 +45,8 @@ def read_aider(document: Row, source: Source) -> Iterator[Item]:
         yield source.note("size", f"a chat above {MAX_CHAT:,} bytes; the attempt is kept without a transcript")
     policy = text_or_none(document, "model_name_or_path", "model")
     run = run_of_folder(source.file, task_id)
-    yield _attempt(task_id, run, source, turns, policy=policy, patch=patch.text, exit_status=patch.exit_status)
+    row = Attempt(task_id, run, HARNESS, source, policy=policy, patch=patch.text, exit_status=patch.exit_status)
+    yield _attempt(row, turns)
 
 
 def read_chat_alone(file: FileRef, data: bytes) -> Iterator[Item]:
@@ -52,7 +54,8 @@ def read_chat_alone(file: FileRef, data: bytes) -> Iterator[Item]:
     if file.sibling(f"{stem(file)}.json") is None:
         text, notes = _text(data, Source(file))
         yield from notes
-        yield _attempt(stem(file), run_of_folder(file, stem(file)), Source(file), chat_turns(text))
+        row = Attempt(stem(file), run_of_folder(file, stem(file)), HARNESS, Source(file))
+        yield _attempt(row, chat_turns(text))
 
 
 def chat_turns(text: str) -> tuple[Turn, ...]:
@@ -78,10 +81,11 @@ def chat_turns(text: str) -> tuple[Turn, ...]:
     return builder.turns()
 
 
-def _attempt(task_id: str, run: str, source: Source, turns: tuple[Turn, ...] | None, **fields: str | None) -> Attempt:
+def _attempt(row: Attempt, turns: tuple[Turn, ...] | None) -> Attempt:
+    """The row's attempt with its transcript and tokens. A chat in which the model said nothing is no transcript."""
     sent, received = token_sums(turns or ())
     spoken = turns if turns and assistant_turns(turns) else None
-    return Attempt(task_id, run, HARNESS, source, turns=spoken, input_tokens=sent, output_tokens=received, **fields)  # type: ignore[arg-type]
+    return replace(row, turns=spoken, input_tokens=sent, output_tokens=received)
 
 
 def _text(data: bytes, source: Source) -> tuple[str, list[CensusLine]]:

@@ -36,6 +36,16 @@ def read_bare_chat(messages: list[dict[str, Any]], source: Source) -> Iterator[I
     yield from _attempt(messages, source, stem(source.file), None, None, None)
 
 
+def is_bare_chat(value: object) -> bool:
+    """Whether the value is a chat of the old form: some command submitted, or some answer gives a return code."""
+    return is_chat(value) and any(
+        plain_text(message.get("content")).lstrip().startswith("<returncode>")
+        if message["role"] == "user"
+        else message["role"] == "assistant" and any(mark in plain_text(message.get("content")) for mark in _SUBMIT)
+        for message in value
+    )
+
+
 def _attempt(
     messages: list[dict[str, Any]],
     source: Source,
@@ -50,7 +60,7 @@ def _attempt(
         submission = submission if submission is not None else final
         status = status or "Submitted"
         messages = messages[:-1]
-    patch = read_patch(submission, source)
+    patch = read_patch(submission, source, status)
     yield from patch.notes
     turns = chat_turns(messages, text_actions=text_actions)
     sent, received = token_sums(turns)

@@ -37,7 +37,8 @@ def read_native(row: Row, source: Source, file_name: str) -> Iterator[Item]:
 
 def _rollout(row: Row, source: Source) -> Iterator[Item]:
     yield from claims_in(row, source)
-    patch = read_patch(row.get("patch"), source)
+    status = text_or_none(row, "exit_status")
+    patch = read_patch(row.get("patch"), source, status)
     yield from patch.notes
     turns = _transcript(row, source)
     sent, received = token_sums(turns or ())
@@ -53,7 +54,7 @@ def _rollout(row: Row, source: Source) -> Iterator[Item]:
         group_id=None if row.get("group_id") is None else name_of(row, source, "group_id"),
         patch=patch.text,
         turns=turns,
-        exit_status=text_or_none(row, "exit_status") or patch.exit_status,
+        exit_status=status or patch.exit_status,
         input_tokens=sent if own_sent is None else own_sent,
         output_tokens=received if own_received is None else own_received,
         snapshot=text_or_none(row, "snapshot"),

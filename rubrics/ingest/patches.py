@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from rubrics.ingest.exit_status import named_in
+from rubrics.ingest.exit_status import classify_exit, is_known, named_in
 from rubrics.ingest.items import Source
 from rubrics.records.census import CensusLine
 
@@ -26,15 +26,20 @@ class ReadPatch:
     notes: tuple[CensusLine, ...] = ()
 
 
-def read_patch(value: object, source: Source) -> ReadPatch:
-    """A patch and what had to be done to it. Null stays null, `""` stays `""`."""
+def read_patch(value: object, source: Source, status: str | None = None) -> ReadPatch:
+    """A patch and what had to be done to it. Null stays null, `""` stays `""`.
+
+    `status` is the exit status that the dump gives. Of an attempt that ended by itself the text is the agent's own
+    and never taken for an error: an agent that submits an error text has failed.
+    """
     if value is None or value == "":
         return ReadPatch("" if value == "" else None, None)
     if not isinstance(value, str):
         raise source.wrong(f"a patch that is {type(value).__name__}", "text or null", "Write the diff as text.")
     if value.isspace() or _DIFF.search(value):
         return _unfenced(value, source)
-    if _ERROR.search(value[:2000]):
+    ended_itself = bool(status) and is_known(status) and classify_exit(status) is None
+    if not ended_itself and _ERROR.search(value.lstrip().split("\n", 1)[0][:300]):
         status = named_in(value) or f"error text: {' '.join(value.split())[:80]}"
         note = source.note("patch_is_error", f"an error text in place of the patch ({status}); kept without a patch")
         return ReadPatch(None, status, (note,))

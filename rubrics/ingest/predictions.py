@@ -28,13 +28,14 @@ def read_prediction(row: Row, source: Source, *, alone: bool = False) -> Iterato
         yield source.note("sealed_beside_attempt", "reference patches written as predictions; not read")
         return
     yield from claims_in(row, source)
-    patch = read_patch(next((row[key] for key in PATCH_KEYS if key in row), None), source)
+    status = text_or_none(row, "exit_status")
+    patch = read_patch(next((row[key] for key in PATCH_KEYS if key in row), None), source, status)
     yield from patch.notes
     by_folder = alone or stem(source.file) == task_id
     yield Attempt(
         task_id, run_of_folder(source.file, task_id) if by_folder else run_of_rows(source.file), HARNESS, source,
         policy=policy, attempt=int_or_none(row, "attempt", source), patch=patch.text,
-        exit_status=text_or_none(row, "exit_status") or patch.exit_status,
+        exit_status=status or patch.exit_status,
     )  # fmt: skip
 
 

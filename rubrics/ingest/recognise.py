@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from rubrics.ingest import harness, native, outcome_files, predictions
 from rubrics.ingest.chat import is_chat
+from rubrics.ingest.mini_swe_agent import is_bare_chat
 
 Form = Literal[
     "native", "mini_swe_agent", "bare_chat", "swe_agent", "aider", "prediction", "predictions_by_id", "task", "outcome",
@@ -30,8 +31,10 @@ def form_of(value: Any) -> Form | None:
 def _form_of_list(value: list[Any]) -> Form | None:
     if not value:
         return "empty"
-    if is_chat(value):
+    if is_bare_chat(value):
         return "bare_chat"
+    if is_chat(value):
+        return None
     return "rows" if all(isinstance(item, dict) for item in value) else None
 
 

@@ -21,7 +21,8 @@ def read_swe_agent(document: Row, source: Source) -> Iterator[Item]:
     """One `.traj` document. The task is named by its configuration, else by the file."""
     info = inside(document, "info")
     config = _replay_config(document)
-    patch = read_patch(info.get("submission"), source)
+    status = text_or_none(info, "exit_status")
+    patch = read_patch(info.get("submission"), source, status)
     yield from patch.notes
     task_id = text_or_none(inside(config, "problem_statement"), "id", "instance_id") or stem(source.file)
     stats = inside(info, "model_stats")
@@ -29,7 +30,7 @@ def read_swe_agent(document: Row, source: Source) -> Iterator[Item]:
     yield Attempt(
         task_id, run_of_folder(source.file, stem(source.file)), HARNESS, source,
         policy=text_or_none(inside(inside(config, "agent"), "model"), "name"), patch=patch.text,
-        turns=_turns(document, source), exit_status=text_or_none(info, "exit_status") or patch.exit_status,
+        turns=_turns(document, source), exit_status=status or patch.exit_status,
         input_tokens=sent or None, output_tokens=received or None,
     )  # fmt: skip
 

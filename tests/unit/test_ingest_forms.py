@@ -71,6 +71,13 @@ def test_an_api_error_in_place_of_the_patch_is_infra_and_no_patch(tmp_path: Path
     assert [(item.source, item.outcome) for item in found.outcomes] == [("exit", "infra")]
 
 
+def test_an_error_text_that_an_agent_submitted_itself_is_its_failure(tmp_path: Path) -> None:
+    write(tmp_path / "run/t-1.traj.json", trajectory(patch="RateLimitError: pretend that the provider broke"))
+    found = read(tmp_path)
+    assert found.rollout.patch == "RateLimitError: pretend that the provider broke"
+    assert not found.outcomes
+
+
 def test_prose_in_place_of_the_patch_stays_and_is_counted(tmp_path: Path) -> None:
     found = read(write_lines(tmp_path / "p.jsonl", [prediction("a", "I looked at it for a while.")]))
     assert found.rollout.patch == "I looked at it for a while."
@@ -312,6 +319,16 @@ def test_files_of_no_form_are_named_and_ignored(tmp_path: Path) -> None:
     assert found.count("sealed_beside_attempt") == 1
 
 
+def test_a_chat_that_no_agent_form_is_known_for_is_not_taken_for_an_attempt(tmp_path: Path) -> None:
+    write(
+        tmp_path / "conversation_round_1.json",
+        [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}],
+    )
+    found = read(tmp_path)
+    assert not found.rollouts
+    assert found.count("not_recognised") == 1
+
+
 def test_swe_agent_experiment_folders_give_one_rollout_an_instance(tmp_path: Path) -> None:
     traj = {"trajectory": [{"action": "ls", "observation": "a", "response": "x", "thought": ""}], "history": []}
     info = {"exit_status": "submitted (exit_cost)", "submission": DIFF}
@@ -328,3 +345,21 @@ def test_swe_agent_experiment_folders_give_one_rollout_an_instance(tmp_path: Pat
     ]
     assert found.count("merged") == 4
     assert [item.outcome for item in found.outcomes] == ["truncated", "truncated"]
+
+
+def test_the_examples_of_the_documentation_are_read_as_it_says(tmp_path: Path) -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "formats.md").read_text()
+    rows, outcomes = [part.partition("```")[0] for part in page.split("```json\n")[1:]]
+    decoder, position, values = json.JSONDecoder(), 0, []
+    while position < len(rows):
+        value, position = decoder.raw_decode(rows, position)
+        values.append(value)
+        position += 1
+    nested_file, flat_file = tmp_path / "o.json", tmp_path / "o.csv"
+    nested_file.write_text(outcomes)
+    flat_file.write_text(page.split("```csv\n")[1].partition("```")[0])
+    found = read(write_lines(tmp_path / "d.jsonl", values), nested_file, flat_file)
+    assert [type(item).__name__ for item in found.records[:3]] == ["Task", "SealedTask", "Rollout"]
+    assert found.rollout.n_turns == 1
+    assert sorted(item.outcome for item in found.outcomes) == ["failed", "failed", "passed"]
+    assert {line.kind for line in found.census} == {"outcome_without_rollout", "disagreement"}

@@ -8,6 +8,8 @@ import pytest
 from ingest_helpers import DIFF, native, prediction, read, trajectory, write, write_lines
 
 from rubrics.errors import UsageError
+from rubrics.ingest.read import ingest
+from rubrics.records.census import CensusLine
 
 OTHER = DIFF.replace("+b", "+c")
 
@@ -164,6 +166,14 @@ def test_outcome_rows_name_rollouts_of_their_own_dump_first(tmp_path: Path) -> N
     found = read(tmp_path / "a.jsonl", tmp_path / "b.jsonl")
     runs = {item.rollout_id: item.run for item in found.rollouts}
     assert {runs[item.rollout_id]: item.outcome for item in found.outcomes} == {"a": "passed", "b": "failed"}
+
+
+def test_attempts_with_a_transcript_are_passed_on_before_the_next_file_is_read(tmp_path: Path) -> None:
+    first, second = write(tmp_path / "a.traj.json", trajectory("a")), write(tmp_path / "b.traj.json", trajectory("b"))
+    stream = ingest([first, second])
+    assert getattr(next(stream), "task_id", None) == "a"
+    second.unlink()
+    assert [line.kind for line in stream if isinstance(line, CensusLine)] == ["unreadable", "no_task"]
 
 
 def test_keys_of_rollouts_and_outcomes_are_unique(tmp_path: Path) -> None:
