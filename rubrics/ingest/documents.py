@@ -121,18 +121,17 @@ def digest_of(path: Path) -> str:
 
 def depth_within(value: object, limit: int) -> bool:
     """Whether lists and objects are nested at most `limit` deep."""
-    level: list[object] = [value]
-    for _ in range(limit + 1):
-        inner: list[object] = []
-        for item in level:
-            if isinstance(item, dict):
-                inner.extend(item.values())
-            elif isinstance(item, list):
-                inner.extend(item)
-        if not inner:
+    level: list[dict[str, object] | list[object]] = [value] if isinstance(value, (dict, list)) else []
+    for _ in range(limit):
+        if not level:
             return True
-        level = inner
-    return not any(isinstance(item, (dict, list)) for item in level)
+        level = [
+            inner
+            for item in level
+            for inner in (item.values() if isinstance(item, dict) else item)
+            if isinstance(inner, (dict, list))
+        ]
+    return not level
 
 
 def _refuse(error: json.JSONDecodeError, text: str, source: Source) -> NoReturn:

@@ -100,18 +100,18 @@ def tool_calls_of(calls: object) -> tuple[ToolCall, ...]:
 
 
 def _tool_call(call: object) -> ToolCall:
-    if not isinstance(call, Mapping):
+    if not isinstance(call, dict):
         return ToolCall("", None, str(call))
     function = call.get("function")
-    inner = function if isinstance(function, Mapping) else call
-    name = inner.get("name") or call.get("function_name") or ""
+    inner = function if isinstance(function, dict) else call
+    name = str(inner.get("name") or call.get("function_name") or "")
     given = call.get("id") or call.get("call_id") or call.get("tool_call_id")
-    arguments = inner.get("arguments")
-    raw = inner.get("raw")
-    if isinstance(raw, str) and (arguments is None or isinstance(arguments, Mapping)):
-        known = dict(arguments) if arguments is not None and depth_within(dict(arguments), MAX_DEPTH) else None
-        return ToolCall(str(name), known, raw, str(given) if given else None)
-    return call_of(str(name), arguments, str(given) if given else None)
+    call_id = str(given) if given else None
+    arguments, raw = inner.get("arguments"), inner.get("raw")
+    if isinstance(raw, str) and (arguments is None or isinstance(arguments, dict)):
+        shallow = arguments is not None and depth_within(arguments, MAX_DEPTH)
+        return ToolCall(name, arguments if shallow else None, raw, call_id)
+    return call_of(name, arguments, call_id)
 
 
 def _parsed(text: str) -> dict[str, Any] | None:

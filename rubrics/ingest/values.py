@@ -55,7 +55,7 @@ def int_or_none(row: Row, key: str, source: Source) -> int | None:
 
 def whole(value: object) -> int | None:
     """The value as a whole number that fits 64 bits; null when it is none."""
-    if isinstance(value, bool):
+    if value is None or isinstance(value, bool):
         return None
     if isinstance(value, float) and value.is_integer():
         value = int(value)
@@ -66,6 +66,8 @@ def whole(value: object) -> int | None:
 
 def count(value: object) -> int | None:
     """A number of tokens or turns; null when it is none or negative."""
+    if value is None:
+        return None
     number = None if isinstance(value, str) else whole(value)
     return number if number is not None and number >= 0 else None
 
