@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+from typing import Literal
 
-from rubrics.facts.python_trees import hunk_tree
+from rubrics.facts import lexing
+from rubrics.facts.python_trees import block_tree, image
 from rubrics.facts.views import WIDTH, FileView
 from rubrics.records.patches import Hunk
 
@@ -17,29 +19,30 @@ _NOTHING = re.compile(r"(?:pass|continue|break|\.\.\.|return(?:[ \t]++None)?)[ \
 
 
 def swallowed(file: FileView) -> int:
-    """Handlers that added lines begin and that do nothing."""
-    if file.python:
-        return sum(_in_hunk(hunk) for hunk in file.change.hunks) if "except" in file.code_added else 0
-    if "catch" not in file.code_added and "rescue" not in file.code_added:
+    """Handlers that added lines begin and that do nothing, beyond those that removed lines begin."""
+    if not lexing.has_any(file.code_added, ("except", "catch", "rescue")):
         return 0
-    return len(_EMPTY_CATCH.findall(file.code_added))
+    if not file.python:
+        return max(0, len(_EMPTY_CATCH.findall(file.code_added)) - len(_EMPTY_CATCH.findall(file.code_removed)))
+    added = sum(_in_hunk(hunk, "added") for hunk in file.change.hunks)
+    if added and "except" in file.code_removed:
+        added -= sum(_in_hunk(hunk, "removed") for hunk in file.change.hunks)
+    return max(0, added)
 
 
-def _in_hunk(hunk: Hunk) -> int:
-    after = [line for line in hunk.lines if line.kind != "removed"]
-    rows = [row for row, line in enumerate(after) if line.kind == "added" and "except" in line.text[:WIDTH]]
+def _in_hunk(hunk: Hunk, changed: Literal["added", "removed"]) -> int:
+    lines = image(hunk, changed)
+    rows = [row for row, line in enumerate(lines) if line.kind == changed and "except" in line.text[:WIDTH]]
     if not rows:
         return 0
-    texts = [line.text[:WIDTH] for line in after]
+    texts = [line.text[:WIDTH] for line in lines]
     verdicts = [_by_lines(texts, row) for row in rows]
-    if None not in verdicts:
-        return sum(verdict is True for verdict in verdicts)
-    parsed = hunk_tree(hunk)
+    parsed = block_tree(texts) if None in verdicts else None
     if parsed is None:
         return sum(verdict is True for verdict in verdicts)
     module, padding = parsed
-    added = {row + padding + 1 for row in rows}
-    return sum(node.lineno in added and all(map(_is_nothing, node.body)) for node in _handlers(module))
+    begun = {row + padding + 1 for row in rows}
+    return sum(node.lineno in begun and all(map(_is_nothing, node.body)) for node in _handlers(module))
 
 
 def _handlers(module: ast.Module) -> list[ast.ExceptHandler]:

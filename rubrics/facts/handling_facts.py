@@ -7,32 +7,35 @@ from typing import Any
 
 from rubrics.facts import lexing
 from rubrics.facts.exceptions import swallowed
-from rubrics.facts.python_trees import parses, post_image
+from rubrics.facts.python_trees import image, parses
 from rubrics.facts.views import FileView, of_kind
 from rubrics.vocabulary import Fact
 
 HANDLING = (
     Fact("exceptions_swallowed", "int", "handlers",
-         "Handlers on added source lines that only pass, continue, break or return nothing: `except ...: pass`, `catch"
-         " (e) {}`, `rescue` alone."),
+         "Handlers on added source lines that only pass, continue, break or return nothing (`except ...: pass`, "
+         "`catch (e) {}`), less those on removed lines; at least 0 per file."),
     Fact("broad_excepts", "int", "handlers",
          "Handlers on added source lines that catch everything: bare except, Exception, BaseException, Throwable, "
-         "`catch (...)`."),
+         "`catch (...)`; less those on removed lines, at least 0 per file."),
     Fact("broad_fallbacks", "int", "expressions",
          "Defaults on added source lines that hide a missing value: hasattr, getattr or get with a default, `or {}`, "
-         "`or []`, `or None`; less the removed ones."),
+         "`or []`, `or None`; less those on removed lines, at least 0 per file."),
     Fact("special_cases_added", "int", "lines",
          "Added source lines that begin with if, elif, while, case or assert and compare with a literal string or "
-         "number."),
+         "number, and whose test no removed line of the file holds."),
     Fact("hardcoded_paths", "int", "lines",
          "Added source lines with a string that begins with an absolute path such as /home, /tmp or C:\\."),
-    Fact("sleeps_added", "int", "calls", "Calls of sleep on added source or test lines."),
+    Fact("sleeps_added", "int", "calls",
+         "Calls of sleep on added source or test lines, less those on removed lines; at least 0 per file."),
     Fact("network_use_added", "int", "uses",
          "Uses of a network module (requests, urllib, httpx, aiohttp, socket, http.client, fetch) on added source "
-         "lines."),
-    Fact("environment_reads_added", "int", "uses", "Reads of environment variables on added source lines."),
+         "lines, less those on removed lines; at least 0 per file."),
+    Fact("environment_reads_added", "int", "uses",
+         "Reads of environment variables on added source lines, less those on removed lines; at least 0 per file."),
     Fact("eval_use_added", "int", "calls",
-         "Calls of eval, exec, __import__, os.system or pickle.loads, and shell=True, on added source lines."),
+         "Calls of eval, exec, __import__, os.system or pickle.loads, and shell=True, on added source lines, less those "
+         "on removed lines; at least 0 per file."),
     Fact("asserts_removed", "int", "lines",
          "Removed less added lines with an assertion in test files that existed before; at least 0 per file."),
     Fact("skips_added", "int", "lines",
@@ -68,6 +71,7 @@ _NETWORK = re.compile(
     re.MULTILINE,
 )
 _ENVIRONMENT = re.compile(r"\bos\.environ\b|\bgetenv\(|\bprocess\.env\b|\bSystem\.getenv\b|\bENV\[|\bos\.Getenv\(")
+_ENVIRONMENT_HINTS = ("environ", "getenv", "process.env", "ENV[", "Getenv")
 _EVAL = re.compile(
     r"(?<![\w.])(?:eval|exec|__import__)\(|\bos\.(?:system|popen)\(|\bpickle\.loads?\(|\bshell[ ]?=[ ]?True\b"
 )
@@ -81,17 +85,17 @@ _SKIP = re.compile(
 def measure_handling(files: tuple[FileView, ...]) -> dict[str, Any]:
     """Values of `HANDLING`."""
     source, tests = of_kind(files, "source"), of_kind(files, "test")
-    code = [file.code_added for file in source if file.code_added]
+    both = of_kind(files, "source", "test")
     values: dict[str, Any] = {
-        "exceptions_swallowed": sum(swallowed(file) for file in source),
-        "broad_excepts": _found(_BROAD, code, ("except", "catch", "rescue")),
-        "broad_fallbacks": sum(map(_fallbacks, source)),
-        "special_cases_added": sum(_literal_tests(file) for file in source),
+        "exceptions_swallowed": sum(map(swallowed, source)),
+        "broad_excepts": _surplus(_BROAD, source, ("except", "catch", "rescue")),
+        "broad_fallbacks": _surplus(_FALLBACK, source, _FALLBACK_HINTS),
+        "special_cases_added": sum(map(_literal_tests, source)),
         "hardcoded_paths": sum(lexing.count_lines(_HARD_PATH, "\n".join(f.added), _PATH_HINTS) for f in source),
-        "sleeps_added": _found(_SLEEP, code + [file.code_added for file in tests], ("sleep",)),
-        "network_use_added": _found(_NETWORK, code, _NETWORK_HINTS),
-        "environment_reads_added": _found(_ENVIRONMENT, code, ("environ", "getenv", "process.env", "ENV[", "Getenv")),
-        "eval_use_added": _found(_EVAL, code, ("eval", "exec", "__import__", "os.", "pickle", "shell")),
+        "sleeps_added": _surplus(_SLEEP, both, ("sleep",)),
+        "network_use_added": _surplus(_NETWORK, source, _NETWORK_HINTS),
+        "environment_reads_added": _surplus(_ENVIRONMENT, source, _ENVIRONMENT_HINTS),
+        "eval_use_added": _surplus(_EVAL, source, ("eval", "exec", "__import__", "os.", "pickle", "shell")),
         "asserts_removed": sum(max(0, -_line_surplus(_ASSERT, f)) for f in tests if f.change.change != "added"),
         "skips_added": sum(max(0, _line_surplus(_SKIP, file)) for file in tests),
         "tests_removed": sum(_tests_gone(file) for file in tests),
@@ -101,13 +105,13 @@ def measure_handling(files: tuple[FileView, ...]) -> dict[str, Any]:
     return values
 
 
-def _found(pattern: re.Pattern[str], texts: list[str], hints: tuple[str, ...]) -> int:
-    return sum(lexing.count(pattern, text, hints) for text in texts)
-
-
-def _fallbacks(file: FileView) -> int:
-    added = lexing.count(_FALLBACK, file.code_added, _FALLBACK_HINTS)
-    return max(0, added - lexing.count(_FALLBACK, file.code_removed, _FALLBACK_HINTS)) if added else 0
+def _surplus(pattern: re.Pattern[str], files: tuple[FileView, ...], hints: tuple[str, ...]) -> int:
+    """How often the pattern is found on added lines beyond how often on removed ones, summed over files."""
+    total = 0
+    for file in files:
+        added = lexing.count(pattern, file.code_added, hints)
+        total += max(0, added - lexing.count(pattern, file.code_removed, hints)) if added else 0
+    return total
 
 
 def _line_surplus(pattern: re.Pattern[str], file: FileView) -> int:
@@ -134,4 +138,4 @@ def _tests_gone(file: FileView) -> int:
 def _fails_to_parse(file: FileView) -> bool:
     if not file.python or file.change.change != "added" or not file.change.hunks:
         return False
-    return parses("\n".join(post_image(file.change.hunks[0]))) is False
+    return parses("\n".join([line.text for line in image(file.change.hunks[0])])) is False

@@ -20,7 +20,7 @@ LEFTOVERS = (
          "`node_modules/`, compiled files."),
     Fact("debug_prints_left", "int", "lines",
          "Added source lines that print or stop for a debugger: print, pprint, console.log, breakpoint, pdb, "
-         "logging.debug."),
+         "logging.debug; less those on removed lines, at least 0 per file."),
     Fact("todo_left", "int", "lines", "Added source lines with the word TODO, FIXME, XXX or HACK."),
     Fact("commented_code_added", "int", "lines", "Added source lines that are a comment which reads as code."),
     Fact("disabled_checks", "int", "lines",
@@ -29,7 +29,8 @@ LEFTOVERS = (
     Fact("whitespace_only_lines", "int", "lines",
          "Removed lines that come back in the same hunk with other whitespace, in source and test files."),
     Fact("unrelated_whitespace_files", "int", "files",
-         "Source and test files all of whose changes are blank lines or whitespace."),
+         "Modified source and test files all of whose changes are blank lines or whitespace; "
+         "lines that move and Python lines indented anew are more than that."),
     Fact("reformatted_lines", "int", "lines",
          "Removed lines that come back in the same hunk with only whitespace, quotes, commas or parentheses changed."),
     Fact("blank_lines_added", "int", "lines", "Added blank lines in source files."),
@@ -90,7 +91,7 @@ def measure_leftovers(patch: Patch, files: tuple[FileView, ...]) -> dict[str, An
     return {
         "scratch_files_left": sum(file.kind == "scratch" and file.change.change != "deleted" for file in files),
         "build_artifacts_left": sum(file.kind == "artefact" and file.change.change != "deleted" for file in files),
-        "debug_prints_left": sum(lexing.count_lines(_PRINT, file.code_added, _PRINT_HINTS) for file in source),
+        "debug_prints_left": sum(map(_prints, source)),
         "todo_left": sum(lexing.count_lines(_TODO, text, ("TODO", "FIXME", "XXX", "HACK")) for text in written),
         "commented_code_added": sum(_CODE.match(text) is not None for file in source for text in file.comments),
         "disabled_checks": sum(lexing.count_lines(_CHECKS, _written(file), _CHECK_HINTS) for file in both),
@@ -105,6 +106,11 @@ def measure_leftovers(patch: Patch, files: tuple[FileView, ...]) -> dict[str, An
     }
 
 
+def _prints(file: FileView) -> int:
+    added = lexing.count_lines(_PRINT, file.code_added, _PRINT_HINTS)
+    return max(0, added - lexing.count_lines(_PRINT, file.code_removed, _PRINT_HINTS)) if added else 0
+
+
 def _written(file: FileView) -> str:
     return "\n".join((*file.added, *file.comments))
 
@@ -114,19 +120,35 @@ def _blank_with_tail(texts: list[str]) -> int:
 
 
 def _whitespace(file: FileView) -> tuple[int, int, bool]:
-    """Lines changed in whitespace only, lines changed in form only, and whether that is all the file changes."""
+    """Lines changed in whitespace only, lines changed in form only, and whether whitespace is all that changes."""
     spaced = formed = 0
     substance = not file.change.hunks or file.change.change != "modified"
     for hunk in file.change.hunks:
         removed, added = _squeezed(hunk, "removed"), _squeezed(hunk, "added")
-        substance = substance or sorted(removed) != sorted(added)
         if not removed or not added:
+            substance = substance or bool(removed or added)
             continue
         same = _in_both(removed, added)
         spaced += same
         if same < min(len(removed), len(added)):
             formed += max(0, _in_both(_noiseless(removed), _noiseless(added)) - same)
+        substance = substance or same < max(len(removed), len(added)) or _means_more(hunk, file.python)
     return spaced, spaced + formed, not substance
+
+
+def _means_more(hunk: Hunk, python: bool) -> bool:
+    """Whether a hunk whose changed lines differ in whitespace moves lines, or indents Python anew."""
+    before, after = (
+        [line.text[:WIDTH] for line in hunk.lines if line.kind in ("kept", kind) and line.text.strip()]
+        for kind in ("removed", "added")
+    )
+    if python and [_indent(text) for text in before] != [_indent(text) for text in after]:
+        return True
+    return ["".join(text.split()) for text in before] != ["".join(text.split()) for text in after]
+
+
+def _indent(text: str) -> str:
+    return text[: len(text) - len(text.lstrip())]
 
 
 def _squeezed(hunk: Hunk, kind: str) -> list[str]:

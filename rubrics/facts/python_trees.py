@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import textwrap
 import warnings
+from typing import Literal
 
-from rubrics.records.patches import Hunk
+from rubrics.records.patches import Hunk, Line
 
 LONGEST = 200_000
 
@@ -28,22 +29,21 @@ def tree(text: str) -> ast.Module | None:
         return None
 
 
-def post_image(hunk: Hunk) -> list[str]:
-    """The lines of a hunk as they stand after the change."""
-    return [line.text for line in hunk.lines if line.kind != "removed"]
+def image(hunk: Hunk, changed: Literal["added", "removed"] = "added") -> list[Line]:
+    """The lines of a hunk as they stand after the change (`added`) or before it (`removed`)."""
+    return [line for line in hunk.lines if line.kind in ("kept", changed)]
 
 
-def hunk_tree(hunk: Hunk) -> tuple[ast.Module, int] | None:
-    """Syntax tree of what a hunk leaves, and how many lines stand before it; null where no padding helps."""
-    lines = post_image(hunk)
+def block_tree(lines: list[str]) -> tuple[ast.Module, int] | None:
+    """Syntax tree of a piece of a file, and how many lines stand before it; null where no padding helps."""
     body = textwrap.dedent("\n".join(lines))
-    for head, tail in (("", ""), ("try:\n", ""), ("try:\n", "\n    pass")):
-        text = body
-        if head:
-            first = next((line for line in lines if line.strip()), "")
-            indent = first[: len(first) - len(first.lstrip())][4:]  # what the hunk's first line stands in
-            text = textwrap.dedent(f"{indent}{head}" + "\n".join(lines) + (f"\n{indent}{tail[1:]}" if tail else ""))
-        parsed = tree(text)
+    parsed = tree(body)
+    if parsed is not None:
+        return parsed, 0
+    first = next((line for line in lines if line.strip()), "")
+    indent = first[: len(first) - len(first.lstrip())][4:]  # the piece may begin inside a try block
+    for tail in ("", f"\n{indent}    pass"):
+        parsed = tree(textwrap.dedent(f"{indent}try:\n" + "\n".join(lines) + tail))
         if parsed is not None:
-            return parsed, head.count("\n")
+            return parsed, 1
     return None

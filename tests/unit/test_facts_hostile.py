@@ -13,7 +13,8 @@ HEADER = "diff --git a/src/x.py b/src/x.py\nnew file mode 100644\n--- /dev/null\
 UNITS = [
     "a", " ", "\t", "(", "[", "{", '"', "'", "\\", '"\\', "'\\\"", '"""', "'''", "a,", "a.", "a=", "a(", "a b ", "# ",
     "//", "`", "if ", "x if y else ", "or {}", ".get(a", "getattr(a,", "except ", "except (", "catch (e) {",
-    "import a,", "from a import b,", "@@ -1 +1 @@", "_", "__", "/", "../", "tests/", "1", "-", "- ", "\x00", "\r", "\ud800", "é",
+    "import a,", "from a import b,",
+    "@@ -1 +1 @@", "_", "__", "/", "../", "tests/", "1", "-", "- ", "\x00", "\r", "\ud800", "é",
     "lambda:", "not ", "a if ",
 ]  # fmt: skip
 
