@@ -1,4 +1,4 @@
-"""Rubrics, criteria and grades."""
+"""Rubrics and their criteria."""
 
 from __future__ import annotations
 
@@ -55,23 +55,3 @@ class Rubric:
     """Digest of the studied attempts' normalised contents and outcomes."""
     note: str
     """What the author says of the whole: what it lacked, why it holds so few criteria."""
-
-
-@dataclass(frozen=True, slots=True)
-class Grade:
-    """One verdict: a rollout under one criterion by one judge in one repeat."""
-
-    rollout_id: str
-    task_id: str
-    kind: Kind
-    rubric_digest: str
-    criterion_id: str
-    judge: str
-    repeat: int
-    value: float | None
-    """In [0, 1]; null when unknown."""
-    failure_class: str | None
-    """Why the value is null: `no_patch`, `no_transcript`, `null_rule`, ..."""
-    reason: str
-    evidence: str
-    """JSON list of pointers: `patch:path:line`, `transcript:turn`, `fact:name=value`."""

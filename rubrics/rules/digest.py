@@ -12,10 +12,13 @@ def rubric_digest(rubric: Rubric) -> str:
 
     `fared`, `evidence` and notes are left out: they tell about a criterion and do not change a verdict.
     """
+    return digest128([rubric.task_id, rubric.kind, rubric.study_digest, criteria_json(rubric)])
+
+
+def criteria_json(rubric: Rubric) -> str:
+    """The criteria as canonical JSON, in the order of their ids."""
     criteria = sorted(rubric.criteria, key=lambda criterion: criterion.id)
-    return digest128(
-        [rubric.task_id, rubric.kind, rubric.study_digest, jsonio.dumps([_content(criterion) for criterion in criteria])]
-    )
+    return jsonio.dumps([_content(criterion) for criterion in criteria])
 
 
 def _content(criterion: Criterion) -> dict[str, object]:

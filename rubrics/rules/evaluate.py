@@ -15,6 +15,9 @@ from rubrics.rules.language import columns_of, vocabulary
 from rubrics.store.schema import CONTRASTS_TABLE, FACTS_TABLE
 from rubrics.vocabulary import Fact
 
+Measured = pa.Table
+"""Facts and contrasts as an Arrow table, one row per rollout."""
+
 NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
 
 
@@ -38,32 +41,41 @@ class RuleEvaluator:
         names = columns_of(rule, kind, place)
         listed = ", ".join(f'NULL::{_sql_type(fact)} AS "{name}"' for name, fact in vocabulary(kind).items())
         try:
-            row = self._connection.execute(f"DESCRIBE SELECT (\n{rule}\n) FROM (SELECT {listed})").fetchone()
+            row = self._connection.execute(f"DESCRIBE SELECT (\n{rule}\n) FROM (SELECT {listed})").fetchall()
         except duckdb.Error as error:
             raise RubricError(f"{place}: {rule!r} cannot be evaluated: {str(error).splitlines()[0]}") from None
-        found = row[1] if row else "nothing"
+        found = row[0][1] if row else "nothing"
         if found != "BOOLEAN" and not found.startswith(NUMBERS):
             raise RubricError(f"{place}: {rule!r} yields {found}; wanted a boolean or a number in [0, 1]")
         return names
 
-    def values(self, rules: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> list[tuple[float | None, ...]]:
-        """Value of every rule for every row, in order. The rules must have passed `check`.
+    def values(self, rules: Sequence[str], measured: Measured) -> list[tuple[float | None, ...]]:
+        """Value of every rule for every row, in the order of the rows. The rules must have passed `check`.
 
-        Null where the rule says null or the computation has no number (a division by zero); what lies
-        outside [0, 1] is returned as it is: the caller refuses it.
+        `measured` holds facts and contrasts. Null where the rule says null or the computation has no
+        number (a division by zero); what lies outside [0, 1] is returned as it is: the caller refuses it.
         """
-        if not rules or not rows:
-            return [() for _ in rows]
-        table = pa.Table.from_pylist([{"row_number": i, **row} for i, row in enumerate(rows)], schema=_rule_schema())
+        if not rules or not measured.num_rows:
+            return [() for _ in range(measured.num_rows)]
+        numbered = measured.append_column("row_number", pa.array(range(measured.num_rows), pa.int64()))
         selected = ", ".join(f"TRY_CAST((\n{rule}\n) AS DOUBLE)" for rule in rules)
-        self._connection.register("measured", table)
+        self._connection.register("measured", numbered)
         try:
             query = f"SELECT row_number, {selected} FROM measured ORDER BY row_number"
             return [tuple(row[1:]) for row in self._connection.execute(query).fetchall()]
         except duckdb.Error as error:
-            raise RubricError(f"rules failed while evaluated: {str(error).splitlines()[0]}; see the rubric's rules") from None
+            raise RubricError(
+                f"rules failed while evaluated: {str(error).splitlines()[0]}; see the rubric's rules"
+            ) from None
         finally:
             self._connection.unregister("measured")
+
+
+def measured_table(rows: Sequence[Mapping[str, Any]], rollout_id: Sequence[str] | None = None) -> Measured:
+    """Facts and contrasts given as dictionaries, in the form that `RuleEvaluator.values` takes."""
+    known = set(_rule_schema().names)
+    table = pa.Table.from_pylist([{k: v for k, v in row.items() if k in known} for row in rows], schema=_rule_schema())
+    return table if rollout_id is None else table.add_column(0, "rollout_id", pa.array(rollout_id, pa.string()))
 
 
 def _sql_type(fact: Fact) -> str:
@@ -76,4 +88,4 @@ def _rule_schema() -> pa.Schema:
     contrasts = [
         field for field in CONTRASTS_TABLE.columns if field.name not in ("rollout_id", "task_id", "study_digest")
     ]
-    return pa.schema([pa.field("row_number", pa.int64()), *facts, *contrasts])
+    return pa.schema([*facts, *contrasts])

@@ -69,8 +69,8 @@ def columns_of(rule: str, kind: Kind, place: str) -> frozenset[str]:
 def _parse(rule: str, place: str) -> dict[str, Any]:
     """The one expression of a rule, as DuckDB's parser sees it."""
     with duckdb.connect() as connection:
-        row = connection.execute("SELECT json_serialize_sql($sql)", {"sql": f"SELECT (\n{rule}\n)"}).fetchone()
-    parsed = json.loads(row[0]) if row else {"error": True}
+        rows = connection.execute("SELECT json_serialize_sql($sql)", {"sql": f"SELECT (\n{rule}\n)"}).fetchall()
+    parsed = json.loads(rows[0][0]) if rows else {"error": True}
     if parsed["error"]:
         why = parsed.get("error_message", "it cannot be parsed")
         raise RubricError(f"{place}: {rule!r} is not an SQL expression: {why}. Write one expression, without SELECT")
@@ -106,9 +106,13 @@ def _nodes(value: Any, place: str, depth: int = 0) -> Iterator[dict[str, Any]]:
 def _check_node(node: dict[str, Any], place: str) -> None:
     kind = node["class"]
     if kind not in _CLASSES or (kind == "OPERATOR" and node["type"] not in _OPERATOR_TYPES):
-        raise RubricError(f"{place}: {kind.lower()} {node.get('type', '')} may not stand in a rule; see docs/rubrics.md")
+        raise RubricError(
+            f"{place}: {kind.lower()} {node.get('type', '')} may not stand in a rule; see docs/rubrics.md"
+        )
     if kind == "FUNCTION":
         name = node["function_name"]
         extras = node.get("schema") or node.get("catalog") or node.get("filter") or node.get("distinct")
         if name not in OPERATORS | FUNCTIONS or extras:
-            raise RubricError(f"{place}: function {name!r} may not stand in a rule; allowed: {', '.join(sorted(FUNCTIONS))}")
+            raise RubricError(
+                f"{place}: function {name!r} may not stand in a rule; allowed: {', '.join(sorted(FUNCTIONS))}"
+            )

@@ -52,7 +52,7 @@ class _Mapping:
         if value is None and not required:
             return None
         if not isinstance(value, str) or not value.strip():
-            raise RubricError(f"{self.place(key)}: {key} is {value!r}; wanted text. Write {key}: \"...\"")
+            raise RubricError(f'{self.place(key)}: {key} is {value!r}; wanted text. Write {key}: "..."')
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:
@@ -95,7 +95,9 @@ def from_yaml(text: str, file: str, check_rule: CheckRule) -> Rubric:
     seen: set[str] = set()
     for criterion in criteria:
         if criterion.id in seen:
-            raise RubricError(f"{top.place('criteria')}: two criteria are called {criterion.id!r}; give each its own id")
+            raise RubricError(
+                f"{top.place('criteria')}: two criteria are called {criterion.id!r}; give each its own id"
+            )
         seen.add(criterion.id)
     return Rubric(
         task_id=top.text("task", required=True) or "",
@@ -124,7 +126,9 @@ def _criterion(node: Any, file: str, kind: str, check_rule: CheckRule) -> Criter
         raise RubricError(f"{node.place('gate')}: gate is {gate!r}; wanted true or false")
     scale = node.texts("scale") or ("unmet", "met")
     if len(scale) < 2 or len(set(scale)) != len(scale):
-        raise RubricError(f"{node.place('scale')}: scale is {list(scale)}; wanted two or more different levels, worst first")
+        raise RubricError(
+            f"{node.place('scale')}: scale is {list(scale)}; wanted two or more different levels, worst first"
+        )
     return Criterion(
         id=name,
         text=node.text("text", required=True) or "",
@@ -158,7 +162,9 @@ def _compose(text: str, file: str) -> yaml.Node:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         line = mark.line + 1 if mark else 1
         why = getattr(error, "problem", None) or str(error)
-        raise RubricError(f"{file}:{line}: not YAML: {why}. Correct the line, or run `rubrics synthesize` again") from None
+        raise RubricError(
+            f"{file}:{line}: not YAML: {why}. Correct the line, or run `rubrics synthesize` again"
+        ) from None
     except RecursionError:
         raise RubricError(f"{file}: nested too deeply; a rubric is a list of criteria") from None
     finally:

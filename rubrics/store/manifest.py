@@ -50,7 +50,9 @@ def read_manifest(path: Path) -> Manifest:
     try:
         text = path.read_text("utf-8")
     except FileNotFoundError:
-        raise StoreError(f"{path.parent}: no manifest.json here; name a store, or make one with `rubrics run`") from None
+        raise StoreError(
+            f"{path.parent}: no manifest.json here; name a store, or make one with `rubrics run`"
+        ) from None
     try:
         content = json.loads(text)
         found = content["format"]

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from rubrics import __version__
 from rubrics.errors import StoreError
-from rubrics.store.manifest import sync_folder
+from rubrics.store.manifest import Version, sync_folder
 from rubrics.store.paths import StorePaths
 from rubrics.store.schema import FORMAT_MAJOR, Table
 
@@ -31,7 +31,9 @@ class PartWriter:
         self._run_id = run_id
         self._rows: list[Row] = []
         self._bytes = 0
+        self._tables: list[pa.Table] = []
         self.parts: list[Path] = []
+        self.carried: tuple[str, ...] = ()
         self.rows = 0
 
     def append(self, rows: Iterable[Row]) -> None:
@@ -43,8 +45,15 @@ class PartWriter:
 
     def append_table(self, table: pa.Table) -> None:
         """Rows that are an Arrow table already, in the table's own schema."""
-        self._flush()
-        self._write(table.select(self._table.columns.names).cast(self._table.columns))
+        self._tables.append(table.select(self._table.columns.names).cast(self._table.columns))
+        if sum(waiting.num_rows for waiting in self._tables) >= PART_ROWS:
+            self._flush()
+
+    def carry(self, version: Version | None) -> None:
+        """Count the parts of another version in, without copying them."""
+        if version is not None:
+            self.carried = version.parts
+            self.rows += version.rows
 
     def finish(self) -> None:
         self._flush()
@@ -54,16 +63,20 @@ class PartWriter:
             part.unlink(missing_ok=True)
 
     def _flush(self) -> None:
-        if not self._rows:
-            return
         rows, self._rows, self._bytes = self._rows, [], 0
-        self._write(self._to_arrow(rows))
+        tables, self._tables = self._tables, []
+        if rows:
+            tables.append(self._to_arrow(rows))
+        if tables:
+            self._write(pa.concat_tables(tables))
 
     def _to_arrow(self, rows: list[Row]) -> pa.Table:
         names = set(self._table.columns.names)
         for row in (rows[0], rows[-1]):
             if row.keys() - names:
-                raise StoreError(f"table {self._table.name}: no column {sorted(row.keys() - names)}; see store/schema.py")
+                raise StoreError(
+                    f"table {self._table.name}: no column {sorted(row.keys() - names)}; see store/schema.py"
+                )
         try:
             return pa.Table.from_pylist([dict(row) for row in rows], schema=self._table.columns)
         except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError, OverflowError) as error:
@@ -73,7 +86,11 @@ class PartWriter:
         if table.num_rows == 0:
             return
         table = table.sort_by([(name, "ascending") for name in self._table.order])
-        metadata = {"rubrics.format": str(FORMAT_MAJOR), "rubrics.version": __version__, "rubrics.table": self._table.name}
+        metadata = {
+            "rubrics.format": str(FORMAT_MAJOR),
+            "rubrics.version": __version__,
+            "rubrics.table": self._table.name,
+        }
         table = table.replace_schema_metadata(metadata)
         part = self._paths.part(self._table.name, self._run_id, len(self.parts))
         part.parent.mkdir(parents=True, exist_ok=True)

@@ -116,6 +116,23 @@ CONTRASTS_TABLE = Table(
     order=("task_id", "rollout_id"),
 )
 
+STUDIES = Table(
+    "studies",
+    pa.schema(
+        [
+            pa.field("study_digest", TEXT),
+            pa.field("rollout_id", TEXT),
+            pa.field("task_id", TEXT),
+            pa.field("passed", BOOL),
+            *_schema(**_facts(FACTS)),
+        ]
+    ),
+    key=("study_digest", "rollout_id"),
+    order=("task_id", "rollout_id"),
+    row_group=5_000,
+)
+"""The studied attempts as they were measured: today's dump is compared with last week's study."""
+
 RUBRICS = Table(
     "rubrics",
     _schema(
@@ -129,8 +146,8 @@ RUBRICS = Table(
 GRADES = Table(
     "grades",
     _schema(
-        rollout_id=TEXT, task_id=TEXT, kind=TEXT, rubric_digest=TEXT, criterion_id=TEXT, judge=TEXT, repeat=INT,
-        value=FLOAT, failure_class=TEXT, reason=TEXT, evidence=TEXT, code_version=TEXT,
+        rollout_id=TEXT, task_id=TEXT, kind=TEXT, rubric_digest=TEXT, criterion_id=TEXT, weight=FLOAT, gate=BOOL,
+        judge=TEXT, repeat=INT, value=FLOAT, failure_class=TEXT, reason=TEXT, evidence=TEXT, code_version=TEXT,
     ),
     key=("rollout_id", "rubric_digest", "criterion_id", "judge", "repeat"),
     order=("task_id", "rollout_id", "kind", "criterion_id"),
@@ -162,6 +179,7 @@ CENSUS = Table(
 TABLES: dict[str, Table] = {
     table.name: table
     for table in (
-        TASKS, SEALED, ROLLOUTS, TRANSCRIPTS, OUTCOMES, FACTS_TABLE, CONTRASTS_TABLE, RUBRICS, GRADES, REWARDS, CENSUS
+        TASKS, SEALED, ROLLOUTS, TRANSCRIPTS, OUTCOMES, FACTS_TABLE, CONTRASTS_TABLE, STUDIES, RUBRICS, GRADES, REWARDS,
+        CENSUS
     )
 }  # fmt: skip

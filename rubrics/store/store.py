@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import threading
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -71,15 +72,14 @@ class Store:
         """Result of one query over the views. Raises `UsageError` with DuckDB's own words when it fails."""
         with self.connect() as connection:
             try:
-                if parameters:
-                    connection.execute(sql, parameters)
-                    return connection.to_arrow_table()
-                relation = connection.sql(sql)
+                relation = connection.sql(sql, params=parameters)
             except duckdb.Error as error:
                 raise UsageError(f"query failed: {error}") from None
             return pa.table({}) if relation is None else relation.to_arrow_table()
 
-    def rows(self, table: str, columns: Sequence[str] = (), where: str = "true", **parameters: Any) -> list[dict[str, Any]]:
+    def rows(
+        self, table: str, columns: Sequence[str] = (), where: str = "true", **parameters: Any
+    ) -> list[dict[str, Any]]:
         """Rows of one table as dictionaries, in the table's order. `where` may name `$parameters`."""
         return [row for batch in self.batches(table, columns, where, **parameters) for row in batch]
 
@@ -124,19 +124,29 @@ class Store:
 
 
 class StageRun:
-    """The tables one stage run writes. Made by `Store.writing`."""
+    """The tables one stage run writes. Made by `Store.writing`; chunks in several threads may add to it."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._writers: dict[str, PartWriter] = {}
+        self._lock = threading.Lock()
         self.run_id = uuid.uuid4().hex[:16]
 
     def append(self, table: str, rows: Iterable[Row]) -> None:
         """Add rows. A table named here is replaced as a whole by what this run wrote, also when that is nothing."""
-        self._writer(table).append(rows)
+        with self._lock:
+            self._writer(table).append(rows)
 
     def append_table(self, table: str, rows: pa.Table) -> None:
-        self._writer(table).append_table(rows)
+        """Add rows that are an Arrow table in the table's own schema."""
+        with self._lock:
+            self._writer(table).append_table(rows)
+
+    def carry(self, table: str) -> None:
+        """Take the current parts over as they are; what this run adds comes beside them."""
+        current = self._store.manifest().current(table)
+        with self._lock:
+            self._writer(table).carry(current)
 
     def keep(self, table: str, where: str, **parameters: Any) -> None:
         """Carry the current rows that satisfy `where` over into this run's version."""
@@ -153,8 +163,8 @@ class StageRun:
         versions = {}
         for name, writer in self._writers.items():
             writer.finish()
-            parts = tuple(str(part.relative_to(root)) for part in writer.parts)
-            _check_unique(TABLES[name], writer.parts)
+            parts = (*writer.carried, *(str(part.relative_to(root)) for part in writer.parts))
+            _check_unique(TABLES[name], [root / part for part in parts])
             versions[name] = Version(self.run_id, parts, writer.rows)
         manifest = self._store.manifest().with_versions(versions)
         write_manifest(self._store.paths.manifest, manifest)
@@ -171,10 +181,10 @@ def _check_unique(table: Table, parts: Sequence[Path]) -> None:
     key = ", ".join(f'"{name}"' for name in table.key)
     query = f"SELECT {key}, count(*) FROM read_parquet($parts) GROUP BY ALL HAVING count(*) > 1 LIMIT 1"
     with duckdb.connect() as connection:
-        twice = connection.execute(query, {"parts": [str(part) for part in parts]}).fetchone()
-    if twice:
-        found = dict(zip(table.key, twice, strict=False))
-        raise StoreError(f"table {table.name}: key {found} stands {twice[-1]} times; keys are unique, nothing was written")
+        rows = connection.execute(query, {"parts": [str(part) for part in parts]}).fetchall()
+    for *values, times in rows:
+        found = dict(zip(table.key, values, strict=True))
+        raise StoreError(f"table {table.name}: key {found} stands {times} times; keys are unique, nothing was written")
 
 
 @contextmanager

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pyarrow as pa
@@ -40,9 +42,14 @@ def table_views(manifest: Manifest, root: Path | None = None) -> str:
 
 
 def derived_views() -> str:
-    """The views of `data/views/*.sql`, in the order of their names; each rests on tables only."""
+    """The views of `data/views/*.sql`, each after those it names."""
     files = sorted((content_folder("data") / "views").glob("*.sql"))
-    return "".join(file.read_text("utf-8").rstrip() + "\n" for file in files)
+    texts = {file.stem: file.read_text("utf-8").rstrip() + "\n" for file in files}
+    needs = {
+        name: {other for other in texts if other != name and re.search(rf"\b(FROM|JOIN) {other}\b", text)}
+        for name, text in texts.items()
+    }
+    return "".join(texts[name] for name in TopologicalSorter(needs).static_order())
 
 
 def views_sql(manifest: Manifest) -> str:

@@ -1,0 +1,30 @@
+-- What the reward engine reads of each rollout: its outcome, its two scores, and what its task's rubrics are.
+CREATE OR REPLACE VIEW reward_inputs AS
+WITH in_force AS (
+  SELECT
+    task_id,
+    max(rubric_digest) FILTER (WHERE kind = 'solution') AS solution_rubric,
+    max(rubric_digest) FILTER (WHERE kind = 'behavior') AS behavior_rubric,
+    max(n_criteria) FILTER (WHERE kind = 'solution') AS solution_criteria,
+    max(n_criteria) FILTER (WHERE kind = 'behavior') AS behavior_criteria,
+    max(study_digest) AS study_digest
+  FROM rubrics
+  GROUP BY task_id
+)
+SELECT
+  rollouts.* EXCLUDE (patch),
+  chosen_outcomes.outcome, chosen_outcomes.detail, chosen_outcomes.rung,
+  solution_rubric, solution_criteria, solution.score AS solution, solution.failure_class AS solution_failure,
+  behavior_rubric, behavior_criteria, behavior.score AS behavior, behavior.failure_class AS behavior_failure,
+  coalesce(solution.judge, behavior.judge) AS judge,
+  studies.rollout_id IS NOT NULL AS studied,
+  tasks.task_id IS NOT NULL AS has_task
+FROM rollouts
+JOIN chosen_outcomes USING (rollout_id)
+LEFT JOIN in_force ON in_force.task_id = rollouts.task_id
+LEFT JOIN scores AS solution
+  ON solution.rollout_id = rollouts.rollout_id AND solution.rubric_digest = solution_rubric
+LEFT JOIN scores AS behavior
+  ON behavior.rollout_id = rollouts.rollout_id AND behavior.rubric_digest = behavior_rubric
+LEFT JOIN studies ON studies.rollout_id = rollouts.rollout_id AND studies.study_digest = in_force.study_digest
+LEFT JOIN tasks ON tasks.task_id = rollouts.task_id;

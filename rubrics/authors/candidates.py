@@ -1,0 +1,139 @@
+"""Candidate criteria mined from what passing and failing attempts did. Pure.
+
+Two sorts. *Likeness* criteria are graded: how close the change comes to passing attempts and how far it
+keeps from failing ones, in one aspect. *Named* criteria say one thing that every
+passing attempt does and no failing one does, or the other way round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rubrics.authors.author import StudiedAttempt
+from rubrics.records.rubrics import Criterion, Kind
+
+MAX_NAMED = 3
+"""Named criteria per fact: more would say the same again."""
+SHOWN = 4
+"""Names shown in a criterion's text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A criterion before its trial, with the names it is about (for its anchor)."""
+
+    criterion: Criterion
+    names: tuple[str, ...]
+    fault: str | None = None
+    """Makes it a guard where it does not tell the studied attempts apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Likeness:
+    id: str
+    kind: Kind
+    aspect: str
+    fact: str
+    text: str
+    weight: float
+    fault: str | None = None
+    """Fault it guards against where it does not tell the studied attempts apart."""
+
+
+_LIKENESS = (
+    _Likeness("uses-what-passes-use", "solution", "tokens", "tokens_added_all",
+              "Works with the names and values that passing attempts work with", 2),
+    _Likeness("brings-in-what-passes-bring", "solution", "new_tokens", "tokens_added",
+              "Brings in what passing attempts bring in", 2),
+    _Likeness("changes-where-passes-change", "solution", "places", "lines_kept_near",
+              "Changes the code at the places where passing attempts change it", 2, "the change is made in another place"),
+    _Likeness("changes-the-functions", "solution", "functions", "functions_edited",
+              "Changes the functions that passing attempts change", 1, "other functions are changed"),
+    _Likeness("takes-out-what-passes-take", "solution", "removed_tokens", "tokens_removed",
+              "Takes out what passing attempts take out", 1, "what has to go is left in"),
+    _Likeness("adds-the-lines", "solution", "lines", "lines_added_text",
+              "Adds lines that passing attempts add", 1),
+    _Likeness("reads-like-passes", "solution", "text", "lines_added_text",
+              "Its added code reads like that of passing attempts", 1),
+    _Likeness("reads-what-passes-read", "behavior", "reads", "files_read",
+              "Reads the files that passing attempts read", 1),
+)  # fmt: skip
+
+AGAINST = 0.4
+"""Weight of likeness to failing attempts against likeness to passing ones; measured on public attempts."""
+_LIKENESS_RULE = f"(coalesce({{aspect}}_like_passing, 1) - {AGAINST} * coalesce({{aspect}}_like_failing, 0) + {AGAINST}) / {1 + AGAINST}"
+
+_NAMED = (
+    ("functions_edited", "edits", "Changes `{name}`.", "Leaves `{name}` alone."),
+    ("calls_added", "calls", "Calls `{name}`.", "Does not call `{name}`."),
+    ("conditions_added", "tests", "Tests `{name}`.", "Does not decide by `{name}`."),
+    ("tokens_added", "uses", "Brings in `{name}`.", "Does not bring in `{name}`."),
+    ("tokens_removed", "drops", "Takes out `{name}`.", "Keeps `{name}`."),
+)
+NAMED_WEIGHT = 0.5
+
+
+def candidates(kind: Kind, studied: Sequence[StudiedAttempt]) -> list[Candidate]:
+    """Candidates of one kind, likeness first. Wants attempts of both outcomes; without them there are none."""
+    passing = [attempt for attempt in studied if attempt.passed]
+    failing = [attempt for attempt in studied if not attempt.passed]
+    if not passing or not failing:
+        return []
+    found = [_likeness(item, passing, failing) for item in _LIKENESS if item.kind == kind]
+    if kind == "solution":
+        for fact, verb, does, does_not in _NAMED:
+            found += _named(fact, verb, does, does_not, passing, failing)
+    return found
+
+
+def _likeness(item: _Likeness, passing: Sequence[StudiedAttempt], failing: Sequence[StudiedAttempt]) -> Candidate:
+    names = _telling(item.fact, passing, failing)
+    shown = ", ".join(f"`{_short(name)}`" for name in names[:SHOWN])
+    text = item.text + (f", such as {shown}" if shown else "") + "; likeness to failing attempts counts against it."
+    rule = _LIKENESS_RULE.format(aspect=item.aspect)
+    return Candidate(Criterion(item.id, text, item.weight, "rule", rule=rule), tuple(names), item.fault)
+
+
+def _telling(fact: str, passing: Sequence[StudiedAttempt], failing: Sequence[StudiedAttempt]) -> list[str]:
+    """What passing attempts have, most telling first: held by many of them and by few failing ones."""
+    ours, theirs = [_values(fact, attempts) for attempts in (passing, failing)]
+    every = set().union(*ours) if ours else set()
+
+    def rank(name: str) -> tuple[int, int, str]:
+        return sum(name in values for values in theirs), -sum(name in values for values in ours), name
+
+    return sorted(every, key=rank)
+
+
+def _values(fact: str, attempts: Iterable[StudiedAttempt]) -> list[set[str]]:
+    return [set(attempt.facts[fact]) for attempt in attempts if attempt.facts.get(fact) is not None]
+
+
+def _named(
+    fact: str, verb: str, does: str, does_not: str, passing: Sequence[StudiedAttempt], failing: Sequence[StudiedAttempt]
+) -> list[Candidate]:
+    ours, theirs = _values(fact, passing), _values(fact, failing)
+    if len(ours) < len(passing) or len(theirs) < len(failing):
+        return []
+    always = set.intersection(*ours) - set.union(*theirs)
+    never = set.intersection(*theirs) - set.union(*ours)
+    found = []
+    for names, prefix, text, rule in (
+        (always, verb, does, "list_contains({fact}, {name})"),
+        (never, f"{verb}-not", does_not, "not list_contains({fact}, {name})"),
+    ):
+        usable = sorted((name for name in names if 2 <= len(name) <= 200), key=lambda name: (-len(name), name))
+        for number, name in enumerate(usable[:MAX_NAMED], 1):
+            quoted = "'" + name.replace("'", "''") + "'"
+            criterion = Criterion(
+                f"{prefix}-{number}", text.format(name=_short(name)), NAMED_WEIGHT, "rule",
+                rule=rule.format(fact=fact, name=quoted),
+            )  # fmt: skip
+            found.append(Candidate(criterion, (name,)))
+    return found
+
+
+def _short(name: str) -> str:
+    clean = "".join(character if character.isprintable() else "?" for character in name)
+    return clean if len(clean) <= 80 else clean[:77] + "..."

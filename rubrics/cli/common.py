@@ -1,0 +1,89 @@
+"""Options that several commands share, and how a command runs its flow."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from rubrics.stages.options import GROUPINGS, Options
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+DEFAULT_STORE = "rubrics-store"
+
+store_option = click.option(
+    "--store", default=DEFAULT_STORE, show_default=True, metavar="DIR", help="Folder of the store."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object for machines; no progress.")
+_SHARED = {
+    "tasks": click.option("--tasks", default="*", metavar="GLOB", help="Only tasks whose id matches."),
+    "limit": click.option("--limit", type=int, metavar="N", help="At most N tasks."),
+    "workers": click.option("--workers", type=int, default=2, show_default=True, metavar="N", help="Chunks under way at once."),
+    "group_by": click.option("--group-by", type=click.Choice(GROUPINGS), default="task", show_default=True, help="What a group is where the dump names none."),
+    "study": click.option("--study", type=int, default=4, show_default=True, metavar="N", help="Attempts to study per task."),
+    "study_from": click.option("--study-from", multiple=True, metavar="DUMP", help="Study the attempts of this dump instead; they are not scored."),
+    "seed": click.option("--seed", type=int, default=0, show_default=True, help="Seed of the choice of studied attempts."),
+    "factors": click.option("--factors", default="solution,behavior", show_default=True, metavar="LIST", help="Scores the reward multiplies."),
+    "drop_duplicates": click.option("--drop-duplicates", is_flag=True, help="Leave out rollouts that repeat another's patch and transcript."),
+    "resynthesize": click.option("--resynthesize", is_flag=True, help="Write rubrics anew where the store has some."),
+}  # fmt: skip
+
+
+def shared(*names: str) -> Callable[[Command], Command]:
+    """Decorator: the named shared options, `--store` and `--json`."""
+
+    def decorate(command: Command) -> Command:
+        for option in (json_option, *(_SHARED[name] for name in reversed(names)), store_option):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def options_from(values: dict[str, Any]) -> Options:
+    """Checked options, with every path absolute: the working folder is left before a flow starts."""
+    absolute = {
+        name: tuple(str(Path(item).absolute()) for item in values[name])
+        for name in ("dumps", "study_from")
+        if name in values
+    }
+    if "factors" in values:
+        values = {**values, "factors": tuple(item.strip() for item in values["factors"].split(",") if item.strip())}
+    return Options.from_dict({**values, **absolute, "store": str(Path(values["store"]).absolute())})
+
+
+def run_flow_with_progress(name: str, options: Options, quiet: bool) -> dict[str, int]:
+    """Run a flow; progress goes to standard error, as one changing line on a terminal."""
+    from rubrics.cli.launcher import run_flow
+
+    logger = logging.getLogger("rubrics")
+    handler = _Progress()
+    logger.addHandler(handler)
+    logger.setLevel(logging.WARNING if quiet else logging.INFO)
+    try:
+        if not quiet:
+            logger.info("starting")
+        done: dict[str, int] = run_flow(name, options.to_dict())
+        return done
+    finally:
+        handler.end()
+        logger.removeHandler(handler)
+
+
+class _Progress(logging.Handler):
+    """Plain lines; on a terminal each takes the place of the one before."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\r\x1b[K{record.getMessage()}")
+        elif "done" not in record.getMessage():
+            sys.stderr.write(f"{record.getMessage()}\n")
+        sys.stderr.flush()
+
+    def end(self) -> None:
+        if sys.stderr.isatty():
+            sys.stderr.write("\r\x1b[K")

@@ -1,0 +1,45 @@
+"""The command `rubrics`: its verbs, and what an error becomes."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from rubrics import __version__
+from rubrics.cli.facts import facts
+from rubrics.cli.reading import query, report, show
+from rubrics.cli.running import demo, ingest, reward, run, score, synthesize
+from rubrics.cli.upkeep import clean, status
+from rubrics.errors import RubricsError
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="rubrics")
+def cli() -> None:
+    """Rubrics, scores and reward tables for stored attempts of code agents.
+
+    `rubrics run DUMP...` is the main job; `rubrics demo` runs it on the sample.
+
+    Exit codes: 0 every rollout has a reward, 1 some have none, 2 bad usage or bad input.
+    """
+
+
+for command in (run, demo, ingest, facts, synthesize, score, reward, report, show, query, status, clean):
+    cli.add_command(command)
+
+
+def main() -> None:
+    """Run the command; an expected error is one line on standard error and exit code 2."""
+    try:
+        code = cli.main(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        code = 2
+    except RubricsError as error:
+        click.echo(f"rubrics: {error}", err=True)
+        code = 2
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("rubrics: stopped; the store holds what the stages before had finished", err=True)
+        code = 130
+    sys.exit(code)

@@ -1,0 +1,79 @@
+"""What commands print: tables for people, JSON for machines."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rubrics.stages.options import Options
+
+
+def print_rows(rows: Sequence[dict[str, Any]], as_json: bool = False) -> None:
+    """Rows as a table on standard output, or as a JSON list."""
+    if as_json:
+        click.echo(json.dumps(list(rows), indent=1, default=str))
+        return
+    if not rows:
+        click.echo("(no rows)")
+        return
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name, value in rows[0].items():
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        table.add_column(str(name), justify="right" if number else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(shown(value)) for value in row.values()))
+    Console(width=max(100, shutil.get_terminal_size((140, 24)).columns), highlight=False).print(table)
+
+
+def shown(value: Any) -> str:
+    """One value in a table: null is a dash, floats have three digits, control characters are made visible."""
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in str(value))
+
+
+def print_run(options: Options, done: dict[str, int], as_json: bool, with_rewards: bool) -> int:
+    """The account of a run; returns the exit code: 1 when some rollout has no reward, else 0."""
+    from rubrics.store.store import Store
+
+    store = Store.open(Path(options.store))
+    census = store.query(
+        "SELECT * FROM census_totals WHERE $all OR stage <> 'reward'", {"all": with_rewards}
+    ).to_pylist()
+    rewards = store.query("SELECT * FROM reward_by_task").to_pylist() if with_rewards else []
+    missing = store.query("SELECT count(*) AS n FROM rewards WHERE reward IS NULL").to_pylist()[0]["n"]
+    if as_json:
+        click.echo(
+            json.dumps({"store": options.store, "done": done, "census": census, "rewards": rewards}, default=str)
+        )
+    else:
+        _print_account(options, done, census, rewards)
+    return 1 if with_rewards and missing else 0
+
+
+def _print_account(
+    options: Options, done: dict[str, int], census: list[dict[str, Any]], rewards: list[dict[str, Any]]
+) -> None:
+    if rewards:
+        click.echo("Rewards by group")
+        print_rows([{name: value for name, value in row.items() if name != "group_id"} for row in rewards[:40]])
+        if len(rewards) > 40:
+            click.echo(f"... and {len(rewards) - 40} groups more: rubrics query 'FROM reward_by_task'\n")
+    click.echo("Census")
+    print_rows(census)
+    store = Path(options.store)
+    files = [name for name in ("manifest.json", "views.sql", "report.html") if (store / name).is_file()]
+    click.echo(f"Store {store}: {', '.join(files)}, rubrics/*.yaml, tables/")
+    click.echo("Rollouts done: " + ", ".join(f"{stage} {count}" for stage, count in done.items()))

@@ -1,0 +1,85 @@
+"""The commands that run stages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rubrics.cli.common import options_from, run_flow_with_progress, shared
+from rubrics.cli.printing import print_run
+
+dumps_argument = click.argument("dumps", nargs=-1, required=True, metavar="DUMP...")
+
+
+@click.command()
+@dumps_argument
+@shared(
+    "tasks", "limit", "group_by", "study", "study_from", "seed", "factors", "drop_duplicates", "resynthesize", "workers"
+)
+def run(as_json: bool, **values: Any) -> int:
+    """From dumps to the reward table and the report: the main job.
+
+    A DUMP is a file or a folder: task rows, predictions, trajectories, harness output, outcome files. What
+    each is, is told by its content; give as many as there are.
+
+    \b
+    rubrics run specs.jsonl runs/ outcomes.json
+    rubrics run today/ --store last-week      scored by the rubrics of that store
+    """
+    return run_and_print("run_pipeline", values, as_json, with_report=True)
+
+
+@click.command()
+@click.option("--store", default="rubrics-demo", show_default=True, metavar="DIR", help="Folder of the store.")
+def demo(store: str) -> int:
+    """The main job on the sample task set that comes with the program."""
+    from rubrics.content import content_folder
+
+    sample = content_folder("data") / "sample"
+    dumps = tuple(str(sample / name) for name in ("tasks.jsonl", "runs", "outcomes.json"))
+    return run_and_print(
+        "run_pipeline", {"store": store, "dumps": dumps, "resynthesize": True}, False, with_report=True
+    )
+
+
+@click.command()
+@dumps_argument
+@shared("tasks", "limit", "group_by")
+def ingest(as_json: bool, **values: Any) -> int:
+    """Read dumps into the store and measure every rollout; replaces what the store held of rollouts."""
+    return run_and_print("ingest_rollouts", values, as_json)
+
+
+@click.command()
+@shared("tasks", "limit", "study", "study_from", "seed", "workers")
+def synthesize(as_json: bool, **values: Any) -> int:
+    """Study attempts and write both rubrics of every task, one YAML file each."""
+    return run_and_print("synthesize_rubrics", {**values, "resynthesize": True}, as_json)
+
+
+@click.command()
+@shared("tasks", "limit", "workers")
+def score(as_json: bool, **values: Any) -> int:
+    """Score every rollout by the rubric files as they are now; writes no rubric."""
+    return run_and_print("score_rollouts", values, as_json)
+
+
+@click.command()
+@shared("factors", "drop_duplicates")
+def reward(as_json: bool, **values: Any) -> int:
+    """Compute the reward table from stored grades and outcomes."""
+    return run_and_print("compute_rewards", values, as_json)
+
+
+def run_and_print(flow: str, values: dict[str, Any], as_json: bool, with_report: bool = False) -> int:
+    """Run a flow, write the report when asked, print the account; returns the exit code."""
+    options = options_from(values)
+    done = run_flow_with_progress(flow, options, quiet=as_json)
+    if with_report:
+        from rubrics.report.write import write_report
+        from rubrics.store.store import Store
+
+        write_report(Store.open(Path(options.store)))
+    return print_run(options, done, as_json, with_rewards=flow in ("run_pipeline", "compute_rewards"))

@@ -1,0 +1,35 @@
+"""The commands that look after a store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from rubrics.cli.common import json_option, store_option
+from rubrics.cli.printing import print_rows
+
+
+@click.command()
+@store_option
+@json_option
+def status(store: str, as_json: bool) -> None:
+    """What the store holds: tables, rows, versions."""
+    from rubrics.store.store import Store
+
+    manifest = Store.open(Path(store)).manifest()
+    rows = [
+        {"table": name, "rows": versions[-1].rows, "parts": len(versions[-1].parts), "run": versions[-1].run_id, "older versions": len(versions) - 1}
+        for name, versions in sorted(manifest.tables.items())
+    ]  # fmt: skip
+    print_rows(rows, as_json)
+
+
+@click.command()
+@store_option
+def clean(store: str) -> None:
+    """Delete older versions and what killed runs left behind."""
+    from rubrics.store.store import Store
+
+    gone = Store.open(Path(store)).clean()
+    click.echo(f"{gone} files deleted")

@@ -1,0 +1,109 @@
+"""Measures an attempt against the studied attempts of its task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import Any
+
+from rubrics.contrasts.vocabulary import ASPECTS, CONTRASTS
+from rubrics.digests import digest128
+from rubrics.records.rubrics import Kind
+
+CONTENT: Mapping[Kind, str] = {"solution": "patch_normal_digest", "behavior": "transcript_normal_digest"}
+"""The fact that says whether two attempts are the same, per kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What contrasts need of one attempt: its facts and, for a studied one, whether it passed."""
+
+    rollout_id: str
+    passed: bool
+    facts: Mapping[str, Any]
+
+
+class Study:
+    """The studied attempts of one task, ready to be compared with.
+
+    An attempt is compared with those whose normalised content differs from its own, so that a studied
+    one never meets itself and equal attempts get equal contrasts (design section 2).
+    """
+
+    def __init__(self, attempts: Sequence[Attempt]) -> None:
+        self.attempts = tuple(attempts)
+        self._sets = [_sets(attempt.facts) for attempt in attempts]
+
+    def digest(self) -> str:
+        """128-bit digest of what was studied: contents and outcomes, in an order of their own."""
+        contents = sorted(
+            (str(attempt.facts.get(CONTENT["solution"])), str(attempt.facts.get(CONTENT["behavior"])), attempt.passed)
+            for attempt in self.attempts
+        )
+        return digest128(part for content in contents for part in map(str, content))
+
+    def contrasts(self, facts: Mapping[str, Any]) -> dict[str, Any]:
+        """Every contrast of `CONTRASTS`; null where the attempt or its counterparts lack the evidence."""
+        measured: dict[str, Any] = dict.fromkeys((fact.name for fact in CONTRASTS), None)
+        own = _sets(facts)
+        others = {kind: self._others(kind, facts) for kind in CONTENT}
+        for aspect in ASPECTS:
+            mine = own[aspect.name]
+            if mine is None:
+                continue
+            for side, wanted in (("passing", True), ("failing", False)):
+                theirs = [self._sets[i][aspect.name] for i in others[aspect.kind] if self.attempts[i].passed is wanted]
+                likenesses = [likeness(mine, other) for other in theirs if other is not None]
+                measured[f"{aspect.name}_like_{side}"] = fmean(likenesses) if likenesses else None
+        passing = {kind: [i for i in others[kind] if self.attempts[i].passed] for kind in CONTENT}
+        measured["size_against_passing"] = self._against("lines_changed", facts, passing["solution"])
+        measured["turns_against_passing"] = self._against("assistant_turns", facts, passing["behavior"])
+        for aspect_name in ("files", "functions"):
+            known = self._union(aspect_name, passing["solution"])
+            measured[f"{aspect_name}_beyond_passing"] = _count_beyond(own[aspect_name], known)
+        measured["needed_files_read"] = _share_of(own["reads"], self._union("files", passing["behavior"]))
+        return measured
+
+    def _others(self, kind: Kind, facts: Mapping[str, Any]) -> list[int]:
+        own = facts.get(CONTENT[kind])
+        return [i for i, attempt in enumerate(self.attempts) if own is None or attempt.facts.get(CONTENT[kind]) != own]
+
+    def _against(self, fact: str, facts: Mapping[str, Any], attempts: Iterable[int]) -> float | None:
+        values = [self.attempts[i].facts.get(fact) for i in attempts]
+        known = [value for value in values if value is not None]
+        own = facts.get(fact)
+        if own is None or not known or median(known) == 0:
+            return None
+        return float(own / median(known))
+
+    def _union(self, aspect: str, attempts: Iterable[int]) -> frozenset[str] | None:
+        sets = [found for i in attempts if (found := self._sets[i][aspect]) is not None]
+        return frozenset().union(*sets) if sets else None
+
+
+def likeness(one: frozenset[str], other: frozenset[str]) -> float:
+    """Jaccard index: |shared| / |all|; 1 when both are empty."""
+    union = len(one | other)
+    return len(one & other) / union if union else 1.0
+
+
+def _sets(facts: Mapping[str, Any]) -> dict[str, frozenset[str] | None]:
+    """The set of every aspect, by its name; null where the fact is."""
+    return {aspect.name: _set(facts.get(aspect.fact), aspect.pieces) for aspect in ASPECTS}
+
+
+def _set(values: Iterable[str] | None, size: int) -> frozenset[str] | None:
+    if values is None:
+        return None
+    if not size:
+        return frozenset(values)
+    return frozenset(text[i : i + size] for text in values for i in range(max(1, len(text) - size + 1)))
+
+
+def _count_beyond(own: frozenset[str] | None, passing: frozenset[str] | None) -> int | None:
+    return None if own is None or passing is None else len(own - passing)
+
+
+def _share_of(own: frozenset[str] | None, passing: frozenset[str] | None) -> float | None:
+    return None if own is None or not passing else len(own & passing) / len(passing)

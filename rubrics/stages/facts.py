@@ -1,0 +1,46 @@
+"""Facts: every rollout measured alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from rubrics.facts.measure import measure
+from rubrics.records import transcripts
+from rubrics.stages.options import Options
+from rubrics.stages.stage import Chunk
+from rubrics.store.store import StageRun, Store
+
+
+class Facts:
+    """One row of facts per rollout; the table is made anew."""
+
+    name = "facts"
+
+    def __init__(self, store: Store, options: Options) -> None:
+        self._store = store
+        self._size = options.chunk
+
+    def chunks(self) -> Iterable[Chunk]:
+        for batch in self._store.batches("rollouts", ["rollout_id", "task_id"], size=self._size):
+            yield Chunk(batch[0]["task_id"], tuple(row["rollout_id"] for row in batch), len(batch))
+
+    def work(self, run: StageRun, chunk: Chunk) -> int:
+        run.append("facts", list(measured(self._store, chunk.items)))
+        return chunk.rollouts
+
+    def finish(self, run: StageRun) -> None:
+        run.append("facts", ())
+
+
+def measured(store: Store, rollout_ids: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    """Rows of the facts table for the named rollouts."""
+    query = """
+        SELECT rollout_id, task_id, patch, exit_status, turns
+        FROM (SELECT * FROM rollouts WHERE rollout_id IN (SELECT unnest($ids)))
+        LEFT JOIN transcripts USING (transcript_digest, task_id)
+    """
+    for row in store.query(query, {"ids": list(rollout_ids)}).to_pylist():
+        turns = None if row["turns"] is None else transcripts.from_json(row["turns"])
+        facts = measure(row["patch"], turns, row["exit_status"])
+        yield {"rollout_id": row["rollout_id"], "task_id": row["task_id"], **facts}

@@ -1,0 +1,59 @@
+"""What a person asked for, checked once, in one frozen record that every stage reads."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from rubrics.errors import UsageError
+from rubrics.records.rubrics import KINDS
+
+GROUPINGS = ("task", "task,policy")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Plain values only, so that a flow run can record them."""
+
+    store: str
+    dumps: tuple[str, ...] = ()
+    study_from: tuple[str, ...] = ()
+    """Dumps that are studied and not scored; empty: the attempts in the store are studied."""
+    group_by: str = "task"
+    tasks: str = "*"
+    """Glob over task ids: what it does not match is left alone."""
+    limit: int | None = None
+    """At most so many tasks, in the order of their ids."""
+    study: int = 4
+    """Attempts to study per task."""
+    seed: int = 0
+    factors: tuple[str, ...] = KINDS
+    """Scores that the reward multiplies."""
+    drop_duplicates: bool = False
+    resynthesize: bool = False
+    """Write rubrics anew where the store has some."""
+    workers: int = 2
+    chunk: int = field(default=200)
+    """Rollouts per chunk of work."""
+
+    def __post_init__(self) -> None:
+        if self.group_by not in GROUPINGS:
+            raise UsageError(f"--group-by {self.group_by!r}; wanted one of {', '.join(GROUPINGS)}")
+        for name, value in (("--study", self.study), ("--workers", self.workers), ("--limit", self.limit)):
+            if value is not None and value < 1:
+                raise UsageError(f"{name} {value}; wanted a whole number of at least 1")
+        unknown = set(self.factors) - set(KINDS)
+        if unknown or len(set(self.factors)) != len(self.factors):
+            raise UsageError(f"--factors {','.join(self.factors)!r}; wanted some of {', '.join(KINDS)}, each once")
+        for dump in (*self.dumps, *self.study_from):
+            if not Path(dump).exists():
+                raise UsageError(f"{dump}: no such file or folder; name a dump of rollouts")
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Options:
+        known = {item.name: values[item.name] for item in fields(cls) if item.name in values}
+        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in known.items()})

@@ -1,0 +1,43 @@
+"""Which stages a command runs, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rubrics.stages.facts import Facts
+from rubrics.stages.ingest import Ingest
+from rubrics.stages.options import Options
+from rubrics.stages.reward import Reward
+from rubrics.stages.score import Score
+from rubrics.stages.stage import Stage, Submit, drive
+from rubrics.stages.synthesize import Synthesize
+from rubrics.store.store import Store
+
+
+def run_stages(names: tuple[str, ...], values: dict[str, Any], submit: Submit) -> dict[str, int]:
+    """Run the named stages in order; returns the rollouts done per stage.
+
+    The store is made when dumps are given, else it must be there.
+    """
+    options = Options.from_dict(values)
+    root = Path(options.store)
+    store = Store.create(root) if options.dumps else Store.open(root)
+    return {stage.name: drive(stage, store, submit, options.workers) for stage in _stages(names, store, options)}
+
+
+def _stages(names: tuple[str, ...], store: Store, options: Options) -> Iterator[Stage]:
+    """Each stage is made when the one before it has ended."""
+    for name in names:
+        if name == "ingest":
+            yield Ingest(options)
+        elif name == "facts":
+            yield Facts(store, options)
+        elif name == "synthesize":
+            if options.resynthesize or not store.count("rubrics"):
+                yield Synthesize(store, options)
+        elif name == "score":
+            yield Score(store, options)
+        else:
+            yield Reward(store, options)

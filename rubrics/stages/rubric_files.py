@@ -1,0 +1,91 @@
+"""The rubric files of a store: written by synthesize, read by score, edited by people in between."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from rubrics import __version__, jsonio
+from rubrics.digests import digest128
+from rubrics.errors import RubricError
+from rubrics.ingest.names import safe_name
+from rubrics.records.rubrics import KINDS, Kind, Rubric
+from rubrics.rules.digest import criteria_json, rubric_digest
+from rubrics.rules.evaluate import RuleEvaluator
+from rubrics.rules.files import to_yaml
+from rubrics.rules.loading import from_yaml
+from rubrics.store.manifest import write_atomic
+from rubrics.store.paths import StorePaths
+
+
+def save(paths: StorePaths, rubric: Rubric) -> None:
+    """Write the rubric's file."""
+    write_atomic(paths.rubric(safe_name(rubric.task_id), rubric.kind), to_yaml(rubric))
+
+
+def load(paths: StorePaths, task_id: str, evaluator: RuleEvaluator) -> dict[Kind, Rubric]:
+    """The rubrics of a task as their files say now. Raises `RubricError` for a file that is not valid."""
+    found: dict[Kind, Rubric] = {}
+    for kind in KINDS:
+        path = paths.rubric(safe_name(task_id), kind)
+        if not path.is_file():
+            continue
+        try:
+            text = path.read_text("utf-8")
+        except UnicodeDecodeError as error:
+            raise RubricError(f"{path}: not UTF-8 at byte {error.start}; save it as UTF-8") from None
+        rubric = from_yaml(text, str(path), evaluator.check)
+        if (rubric.task_id, rubric.kind) != (task_id, kind):
+            raise RubricError(
+                f"{path}:1: is about {rubric.task_id!r} ({rubric.kind}); the file's name says {task_id!r} ({kind}). "
+                "Rename the file or correct its fields"
+            )
+        found[kind] = rubric
+    return found
+
+
+def row(rubric: Rubric) -> dict[str, Any]:
+    """The rubric as a row of the `rubrics` table."""
+    return {
+        "rubric_digest": rubric_digest(rubric),
+        "task_id": rubric.task_id,
+        "kind": rubric.kind,
+        "author": rubric.author,
+        "studied": list(rubric.studied),
+        "study_digest": rubric.study_digest,
+        "n_criteria": len(rubric.criteria),
+        "content": criteria_json(rubric),
+        "note": rubric.note,
+        "prompt_digest": None,
+        "code_version": __version__,
+    }
+
+
+def by_author(rubric: Rubric, authors: Mapping[str, str]) -> Rubric:
+    """The rubric by the author who wrote its content: `edited` when no author's digest (`authors`) is its own."""
+    return replace(rubric, author=authors.get(rubric_digest(rubric), "edited"))
+
+
+def criteria(content: str) -> list[dict[str, Any]]:
+    """The criteria that a row's `content` holds."""
+    return list(jsonio.loads(content))
+
+
+def set_edited_aside(paths: StorePaths, rubric: Rubric, known: set[str]) -> str | None:
+    """Rename a file that a person edited before it is written anew; returns its new name, null when none was.
+
+    A file counts as edited when it is not a rubric that the store knows, also when it cannot be read.
+    """
+    path = paths.rubric(safe_name(rubric.task_id), rubric.kind)
+    if not path.is_file():
+        return None
+    text = path.read_bytes().decode("utf-8", "replace")
+    try:
+        if rubric_digest(from_yaml(text, str(path), lambda *_: None)) in known:
+            return None
+    except RubricError:
+        pass
+    aside = path.with_name(f"{path.stem}.edited-{digest128([text])[:8]}.yaml.old")
+    path.rename(aside)
+    return aside.name

@@ -1,0 +1,67 @@
+"""Where the attempts to study come from: the store itself, or other dumps (`--study-from`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from rubrics.facts.measure import measure
+from rubrics.ingest.read import ingest
+from rubrics.outcomes import choose
+from rubrics.records.outcomes import Outcome
+from rubrics.records.rollouts import Rollout
+from rubrics.stages.options import Options
+from rubrics.stages.study import Candidate
+from rubrics.stages.tasks import by_task
+from rubrics.store.store import Store
+
+Attempts = dict[str, dict[Candidate, Mapping[str, Any]]]
+"""Per task: each candidate with its facts."""
+
+
+class StudySource(Protocol):
+    def attempts(self, task_ids: Iterable[str]) -> Attempts:
+        """Candidates of the named tasks; a task without any has an empty entry."""
+
+
+class StoreSource:
+    """The attempts in the store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def attempts(self, task_ids: Iterable[str]) -> Attempts:
+        ids = list(task_ids)
+        named = "task_id IN (SELECT unnest($ids))"
+        query = f"SELECT rollout_id, outcome FROM chosen_outcomes WHERE {named}"
+        outcomes = {row["rollout_id"]: row["outcome"] for row in self._store.query(query, {"ids": ids}).to_pylist()}
+        found: Attempts = {task_id: {} for task_id in ids}
+        for task_id, rows in by_task(self._store.rows("facts", where=named, ids=ids)).items():
+            found[task_id] = {_candidate(row["rollout_id"], outcomes[row["rollout_id"]], row): row for row in rows}
+        return found
+
+
+class DumpSource:
+    """Attempts of other dumps: measured and studied, never scored."""
+
+    def __init__(self, options: Options) -> None:
+        facts: dict[str, dict[str, Any]] = {}
+        outcomes: dict[str, list[Outcome]] = {}
+        for record in ingest([Path(dump) for dump in options.study_from], options.group_by):
+            if isinstance(record, Rollout):
+                measured = measure(record.patch, record.turns, record.exit_status)
+                facts[record.rollout_id] = {"task_id": record.task_id, **measured}
+            elif isinstance(record, Outcome):
+                outcomes.setdefault(record.rollout_id, []).append(record)
+        self._found: Attempts = {}
+        for rollout_id, row in facts.items():
+            outcome = choose(outcomes.get(rollout_id, [])).outcome
+            self._found.setdefault(row.pop("task_id"), {})[_candidate(rollout_id, outcome, row)] = row
+
+    def attempts(self, task_ids: Iterable[str]) -> Attempts:
+        return {task_id: self._found.get(task_id, {}) for task_id in task_ids}
+
+
+def _candidate(rollout_id: str, outcome: str, facts: Mapping[str, Any]) -> Candidate:
+    return Candidate(rollout_id, outcome, facts["patch_normal_digest"], not facts["lines_changed"])
