@@ -10,7 +10,7 @@ from rubrics.facts import tools
 from rubrics.facts.commands import ActionKind, classify
 from rubrics.facts.lexing import has_any
 from rubrics.facts.shell import Simple, split
-from rubrics.records.rollouts import ToolCall, Turn
+from rubrics.records.rollouts import Turn
 
 DEMONSTRATION = "demonstration"
 
@@ -45,45 +45,58 @@ class Action(NamedTuple):
     """Whether it is the last action of its turn: the recorded exit code is its own."""
 
 
+class Command(NamedTuple):
+    """One call of a tool."""
+
+    turn: int
+    text: str
+    """The shell command, else the tool's name and its arguments as written."""
+    failed: bool | None
+    """Whether it ended with a non-zero exit code; null when that was not recorded, or not for this call."""
+    malformed: bool
+
+
 def actions(turns: Iterable[Turn]) -> tuple[Action, ...]:
     """Every action of the transcript, in order."""
+    return read_calls(turns)[0]
+
+
+def read_calls(turns: Iterable[Turn]) -> tuple[tuple[Action, ...], tuple[Command, ...]]:
+    """Every action and every call of the transcript, in order."""
     reader = _Reader()
     for index, turn in enumerate(turns):
         if turn.tool_calls and DEMONSTRATION not in turn.flags:
-            reader.read(index, turn.tool_calls)
-    return tuple(reader.found)
-
-
-def call_text(call: ToolCall) -> str:
-    """What the agent asked for, as one text: the shell command, else the tool's name and arguments as written."""
-    text = tools.shell_text(call)
-    return text.strip() if text is not None else f"{call.name} {call.raw}".strip()
+            reader.read(index, turn)
+    return tuple(reader.actions), tuple(reader.commands)
 
 
 class _Reader:
     """Reads calls in order; remembers the open file, and what scripts and patches that it wrote would write."""
 
     def __init__(self) -> None:
-        self.found: list[Action] = []
+        self.actions: list[Action] = []
+        self.commands: list[Command] = []
         self._open = ""
         self._scripts: dict[str, tuple[str, ...]] = {}
-        self._call = 0
 
-    def read(self, turn: int, calls: tuple[ToolCall, ...]) -> None:
+    def read(self, index: int, turn: Turn) -> None:
         pending: list[tuple[ActionKind, tuple[str, ...], str, str]] = []
         ordinals: list[int] = []
-        for call in calls:
-            before = len(pending)
+        failed = None if turn.exit_code is None else turn.exit_code != 0
+        for call in turn.tool_calls:
             text = tools.shell_text(call)
             if text is None:
+                text = f"{call.name} {call.raw}".strip()
                 self._tool(call.name, call.arguments or {}, pending)
             else:
-                self._shell(text.strip(), pending)
-            ordinals += [self._call] * (len(pending) - before)
-            self._call += 1
+                text = text.strip()
+                self._shell(text, pending)
+            ordinals += [len(self.commands)] * (len(pending) - len(ordinals))
+            own = failed if call is turn.tool_calls[-1] else None
+            self.commands.append(Command(index, text, own, call.arguments is None))
         last = len(pending) - 1
-        self.found += [
-            Action(turn, ordinals[place], kind, paths, head, command[:500], place == last)
+        self.actions += [
+            Action(index, ordinals[place], kind, paths, head, command[:500], place == last)
             for place, (kind, paths, head, command) in enumerate(pending)
         ]
 

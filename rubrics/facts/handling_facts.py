@@ -34,8 +34,8 @@ HANDLING = (
     Fact("environment_reads_added", "int", "uses",
          "Reads of environment variables on added source lines, less those on removed lines; at least 0 per file."),
     Fact("eval_use_added", "int", "calls",
-         "Calls of eval, exec, __import__, os.system or pickle.loads, and shell=True, on added source lines, less those "
-         "on removed lines; at least 0 per file."),
+         "Calls of eval, exec, __import__, os.system or pickle.loads, and shell=True, on added source lines, less "
+         "those on removed lines; at least 0 per file."),
     Fact("asserts_removed", "int", "lines",
          "Removed less added lines with an assertion in test files that existed before; at least 0 per file."),
     Fact("skips_added", "int", "lines",

@@ -31,7 +31,8 @@ def _hunk_scopes(hunk: Hunk, strings: frozenset[int]) -> set[str]:
     if head is not None:
         stack.append((0, head[2]))
     found: set[str] = set()
-    for index, line in enumerate(hunk.lines):
+    last = max((index for index, line in enumerate(hunk.lines) if line.kind != "kept"), default=-1)
+    for index, line in enumerate(hunk.lines[: last + 1]):
         text = line.text[:WIDTH]
         stripped = text.lstrip()
         if not stripped or stripped[0] in "#)]}":

@@ -93,4 +93,4 @@ def _digest(turns: tuple[Turn, ...]) -> str:
         parts += [turn.role, turn.text.strip(), turn.observation.strip() if turn.observation else ""]
         for call in turn.tool_calls:
             parts += ["call", call.name, call.raw.strip()]
-    return digest128([" ".join([str(len(part)) for part in parts]), "".join(parts)])
+    return digest128([" ".join(map(str, map(len, parts))), "".join(parts)])

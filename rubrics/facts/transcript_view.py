@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
-from rubrics.facts.actions import DEMONSTRATION, Action, actions, call_text
+from rubrics.facts.actions import DEMONSTRATION, Action, Command, read_calls
 from rubrics.facts.paths import Kind, kind_of
 from rubrics.records.patches import Patch
 from rubrics.records.rollouts import Turn
-
-
-class Command(NamedTuple):
-    """One call of a tool."""
-
-    turn: int
-    text: str
-    failed: bool | None
-    """Whether it ended with a non-zero exit code; null when that was not recorded, or not for this call."""
-    malformed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,22 +40,10 @@ class TranscriptView:
 def view_transcript(all_turns: tuple[Turn, ...], patch: Patch | None) -> TranscriptView:
     """The view of a transcript; the patch tells which of the files that the agent created were meant to stay."""
     turns = tuple(turn for turn in all_turns if DEMONSTRATION not in turn.flags)
-    acts = actions(turns)
+    acts, commands = read_calls(turns)
     kinds = _kinds(acts, frozenset(file.path for file in patch.files) if patch is not None else None)
     edits = tuple(place for place, act in enumerate(acts) if _is_source_edit(act, kinds))
-    return TranscriptView(
-        turns, acts, _commands(turns), edits, any(turn.exit_code is not None for turn in turns), kinds
-    )
-
-
-def _commands(turns: tuple[Turn, ...]) -> tuple[Command, ...]:
-    found = []
-    for index, turn in enumerate(turns):
-        last = len(turn.tool_calls) - 1
-        for place, call in enumerate(turn.tool_calls):
-            failed = turn.exit_code != 0 if place == last and turn.exit_code is not None else None
-            found.append(Command(index, call_text(call), failed, call.arguments is None))
-    return tuple(found)
+    return TranscriptView(turns, acts, commands, edits, any(turn.exit_code is not None for turn in turns), kinds)
 
 
 def _kinds(acts: tuple[Action, ...], patched: frozenset[str] | None) -> dict[str, Kind]:
