@@ -20,7 +20,7 @@ HANDLING = (
          "`catch (...)`; less those on removed lines, at least 0 per file."),
     Fact("broad_fallbacks", "int", "expressions",
          "Defaults on added source lines that hide a missing value: hasattr, getattr or get with a default, `or {}`, "
-         "`or []`, `or None`; less those on removed lines, at least 0 per file."),
+         "`or []`, `or None`; less those on removed lines, at least 0 per file and form."),
     Fact("special_cases_added", "int", "lines",
          "Added source lines that begin with if, elif, while, case or assert and compare with a literal string or "
          "number, and whose test no removed line of the file holds."),
@@ -53,11 +53,14 @@ _BROAD = re.compile(
     r"|^[ \t]*+rescue[ \t]*+(?:=>|$)",
     re.MULTILINE,
 )  # fmt: skip
-_FALLBACK = re.compile(
-    r"\bhasattr[ ]?\(|\bgetattr\([^\n(),]*+,[^\n(),]*+,|\.get\([^\n(),]*+,"
-    r"|(?:\bor|\|\||\?\?)[ ](?:\{\}|\[\]|None\b|null\b|\(\)|dict\(\)|list\(\)|set\(\)|\"\")"
+_FALLBACKS = (
+    ("hasattr(", re.compile(r"hasattr\(")),
+    ("getattr(", re.compile(r"getattr\([^\n(),]*+,[^\n(),]*+,")),
+    (".get(", re.compile(r"\.get\([^\n(),]*+,")),
+    (" or ", re.compile(r" or (?:\{\}|\[\]|None\b|\(\)|dict\(\)|list\(\)|set\(\)|\"\")")),
+    (" || ", re.compile(r" \|\| (?:\{\}|\[\]|null\b|\"\")")),
+    (" ?? ", re.compile(r" \?\? (?:\{\}|\[\]|null\b|\"\")")),
 )
-_FALLBACK_HINTS = ("hasattr", "getattr", ".get(", " or ", "|| ", "?? ")
 _NETWORK_HINTS = ("requests", "urllib", "httpx", "aiohttp", "socket", "http.client", "fetch", "urlopen", "XMLHttp")
 _LITERAL_TEST = re.compile(r"(?:[=!]==?|\bis|\bin)[ ]?[(\[{]?(?:[rbuf]?[\"']|-?\d)")
 _HARD_PATH = re.compile(
@@ -89,7 +92,7 @@ def measure_handling(files: tuple[FileView, ...]) -> dict[str, Any]:
     values: dict[str, Any] = {
         "exceptions_swallowed": sum(map(swallowed, source)),
         "broad_excepts": _surplus(_BROAD, source, ("except", "catch", "rescue")),
-        "broad_fallbacks": _surplus(_FALLBACK, source, _FALLBACK_HINTS),
+        "broad_fallbacks": sum(_surplus(pattern, source, (hint,)) for hint, pattern in _FALLBACKS),
         "special_cases_added": sum(map(_literal_tests, source)),
         "hardcoded_paths": sum(lexing.count_lines(_HARD_PATH, "\n".join(f.added), _PATH_HINTS) for f in source),
         "sleeps_added": _surplus(_SLEEP, both, ("sleep",)),

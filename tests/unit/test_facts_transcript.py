@@ -167,3 +167,18 @@ def test_real_attempts_are_understood(real: Path) -> None:
         unknown += "other" in row["commands_list"]
     assert total > 500
     assert unknown == 0
+
+
+def test_real_swe_agent_attempts_are_understood(real: Path) -> None:
+    """Every dialect: the agent reproduces, opens the file, edits source, cleans up and submits."""
+    seen = 0
+    for path in sorted((real / "formats" / "swe-agent").glob("*marshmallow-1867*.traj")):
+        document = json.loads(path.read_text())
+        row = facts(*(turn(step["action"], step["observation"], None) for step in document["trajectory"]))
+        assert row["submitted"], path.name
+        assert row["source_edits"] == 1 + row["edit_failures"], path.name
+        assert row["edited_files_read_first"] == 1.0, path.name
+        assert row["scratch_cleanup"] == 1.0, path.name
+        assert row["reproduction_rerun_after_edit"], path.name
+        seen += 1
+    assert seen >= 6
