@@ -53,7 +53,10 @@ class BuiltinAuthor:
         columns: list[Column] = []
         for candidate, column, alone in zip(found, models, apart, strict=True):
             separates = tried(column, passed).discriminates()
-            if (separates or candidate.fault) and not any(same(column, other) for other in columns):
+            repeats = any(same(column, other) for other in columns) or any(
+                item.id == candidate.criterion.id for item in kept
+            )
+            if (separates or candidate.fault) and not repeats:
                 columns.append(column)
                 fault = None if separates else candidate.fault
                 kept.append(_with_reasons(candidate, fault, tried(alone, passed), brief, able))

@@ -7,14 +7,19 @@ passing attempt does and no failing one does, or the other way round.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rubrics.authors.author import StudiedAttempt
+from rubrics.digests import digest128
 from rubrics.records.rubrics import Criterion, Kind
 
+_NOT_WORD = re.compile(r"[^a-z0-9]+")
 MAX_NAMED = 3
 """Named criteria per fact: more would say the same again."""
+MIN_AGREEING = 2
+"""Attempts that must agree on a named thing: what one alone did may be an accident."""
 SHOWN = 4
 """Names shown in a criterion's text."""
 
@@ -41,13 +46,22 @@ class _Likeness:
     """Fault it guards against where it does not tell the studied attempts apart."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Named:
+    fact: str
+    verb: str
+    does: str
+    does_not: str
+
+
 _LIKENESS = (
     _Likeness("uses-what-passes-use", "solution", "tokens", "tokens_added_all",
               "Works with the names and values that passing attempts work with", 2),
     _Likeness("brings-in-what-passes-bring", "solution", "new_tokens", "tokens_added",
               "Brings in what passing attempts bring in", 2),
     _Likeness("changes-where-passes-change", "solution", "places", "lines_kept_near",
-              "Changes the code at the places where passing attempts change it", 2, "the change is made in another place"),
+              "Changes the code at the places where passing attempts change it", 2,
+              "the change is made in another place"),
     _Likeness("changes-the-functions", "solution", "functions", "functions_edited",
               "Changes the functions that passing attempts change", 1, "other functions are changed"),
     _Likeness("takes-out-what-passes-take", "solution", "removed_tokens", "tokens_removed",
@@ -62,14 +76,17 @@ _LIKENESS = (
 
 AGAINST = 0.4
 """Weight of likeness to failing attempts against likeness to passing ones; measured on public attempts."""
-_LIKENESS_RULE = f"(coalesce({{aspect}}_like_passing, 1) - {AGAINST} * coalesce({{aspect}}_like_failing, 0) + {AGAINST}) / {1 + AGAINST}"
+_LIKENESS_RULE = (
+    "(coalesce({aspect}_like_passing, 1)"
+    f" - {AGAINST} * coalesce({{aspect}}_like_failing, 0) + {AGAINST}) / {1 + AGAINST}"
+)
 
 _NAMED = (
-    ("functions_edited", "edits", "Changes `{name}`.", "Leaves `{name}` alone."),
-    ("calls_added", "calls", "Calls `{name}`.", "Does not call `{name}`."),
-    ("conditions_added", "tests", "Tests `{name}`.", "Does not decide by `{name}`."),
-    ("tokens_added", "uses", "Brings in `{name}`.", "Does not bring in `{name}`."),
-    ("tokens_removed", "drops", "Takes out `{name}`.", "Keeps `{name}`."),
+    _Named("functions_edited", "edits", "Changes `{name}`.", "Leaves `{name}` alone."),
+    _Named("calls_added", "calls", "Calls `{name}`.", "Does not call `{name}`."),
+    _Named("conditions_added", "tests", "Tests `{name}`.", "Does not decide by `{name}`."),
+    _Named("tokens_added", "uses", "Brings in `{name}`.", "Does not bring in `{name}`."),
+    _Named("tokens_removed", "drops", "Takes out `{name}`.", "Keeps `{name}`."),
 )
 NAMED_WEIGHT = 0.5
 
@@ -82,8 +99,7 @@ def candidates(kind: Kind, studied: Sequence[StudiedAttempt]) -> list[Candidate]
         return []
     found = [_likeness(item, passing, failing) for item in _LIKENESS if item.kind == kind]
     if kind == "solution":
-        for fact, verb, does, does_not in _NAMED:
-            found += _named(fact, verb, does, does_not, passing, failing)
+        found += [candidate for named in _NAMED for candidate in _named(named, passing, failing)]
     return found
 
 
@@ -98,7 +114,7 @@ def _likeness(item: _Likeness, passing: Sequence[StudiedAttempt], failing: Seque
 def _telling(fact: str, passing: Sequence[StudiedAttempt], failing: Sequence[StudiedAttempt]) -> list[str]:
     """What passing attempts have, most telling first: held by many of them and by few failing ones."""
     ours, theirs = [_values(fact, attempts) for attempts in (passing, failing)]
-    every = set().union(*ours) if ours else set()
+    every = {name for values in ours for name in values}
 
     def rank(name: str) -> tuple[int, int, str]:
         return sum(name in values for values in theirs), -sum(name in values for values in ours), name
@@ -110,28 +126,35 @@ def _values(fact: str, attempts: Iterable[StudiedAttempt]) -> list[set[str]]:
     return [set(attempt.facts[fact]) for attempt in attempts if attempt.facts.get(fact) is not None]
 
 
-def _named(
-    fact: str, verb: str, does: str, does_not: str, passing: Sequence[StudiedAttempt], failing: Sequence[StudiedAttempt]
-) -> list[Candidate]:
-    ours, theirs = _values(fact, passing), _values(fact, failing)
+def _named(item: _Named, passing: Sequence[StudiedAttempt], failing: Sequence[StudiedAttempt]) -> list[Candidate]:
+    ours, theirs = _values(item.fact, passing), _values(item.fact, failing)
     if len(ours) < len(passing) or len(theirs) < len(failing):
         return []
-    always = set.intersection(*ours) - set.union(*theirs)
-    never = set.intersection(*theirs) - set.union(*ours)
     found = []
-    for names, prefix, text, rule in (
-        (always, verb, does, "list_contains({fact}, {name})"),
-        (never, f"{verb}-not", does_not, "not list_contains({fact}, {name})"),
-    ):
-        usable = sorted((name for name in names if 2 <= len(name) <= 200), key=lambda name: (-len(name), name))
-        for number, name in enumerate(usable[:MAX_NAMED], 1):
-            quoted = "'" + name.replace("'", "''") + "'"
-            criterion = Criterion(
-                f"{prefix}-{number}", text.format(name=_short(name)), NAMED_WEIGHT, "rule",
-                rule=rule.format(fact=fact, name=quoted),
-            )  # fmt: skip
-            found.append(Candidate(criterion, (name,)))
+    for does, agreeing, others in ((True, ours, theirs), (False, theirs, ours)):
+        if len(agreeing) >= MIN_AGREEING:
+            names = set[str].intersection(*agreeing) - {name for values in others for name in values}
+            found += [_one_named(item, does, name) for name in _usable(names)[:MAX_NAMED]]
     return found
+
+
+def _usable(names: Iterable[str]) -> list[str]:
+    """Names that a rule can carry, the longest first: they say most."""
+    return sorted((name for name in names if 2 <= len(name) <= 200 and name.isprintable()), key=lambda n: (-len(n), n))
+
+
+def _one_named(item: _Named, does: bool, name: str) -> Candidate:
+    quoted = "'" + name.replace("'", "''") + "'"
+    rule = f"list_contains({item.fact}, {quoted})"
+    slug = _NOT_WORD.sub("-", name.lower()).strip("-")[:40].strip("-") or digest128([name])[:8]
+    criterion = Criterion(
+        id=f"{item.verb}-{slug}" if does else f"{item.verb}-no-{slug}",
+        text=(item.does if does else item.does_not).format(name=_short(name)),
+        weight=NAMED_WEIGHT,
+        method="rule",
+        rule=rule if does else f"not {rule}",
+    )
+    return Candidate(criterion, (name,))
 
 
 def _short(name: str) -> str:

@@ -22,15 +22,40 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 _SHARED = {
     "tasks": click.option("--tasks", default="*", metavar="GLOB", help="Only tasks whose id matches."),
     "limit": click.option("--limit", type=int, metavar="N", help="At most N tasks."),
-    "workers": click.option("--workers", type=int, default=2, show_default=True, metavar="N", help="Chunks under way at once."),
-    "group_by": click.option("--group-by", type=click.Choice(GROUPINGS), default="task", show_default=True, help="What a group is where the dump names none."),
-    "study": click.option("--study", type=int, default=4, show_default=True, metavar="N", help="Attempts to study per task."),
-    "study_from": click.option("--study-from", multiple=True, metavar="DUMP", help="Study the attempts of this dump instead; they are not scored."),
-    "seed": click.option("--seed", type=int, default=0, show_default=True, help="Seed of the choice of studied attempts."),
-    "factors": click.option("--factors", default="solution,behavior", show_default=True, metavar="LIST", help="Scores the reward multiplies."),
-    "drop_duplicates": click.option("--drop-duplicates", is_flag=True, help="Leave out rollouts that repeat another's patch and transcript."),
+    "workers": click.option(
+        "--workers", type=int, default=2, show_default=True, metavar="N", help="Chunks under way at once."
+    ),
+    "group_by": click.option(
+        "--group-by",
+        type=click.Choice(GROUPINGS),
+        default="task",
+        show_default=True,
+        help="What a group is where the dump names none.",
+    ),
+    "study": click.option(
+        "--study", type=int, default=4, show_default=True, metavar="N", help="Attempts to study per task."
+    ),
+    "study_from": click.option(
+        "--study-from",
+        multiple=True,
+        metavar="DUMP",
+        help="Study the attempts of this dump instead; they are not scored.",
+    ),
+    "seed": click.option(
+        "--seed", type=int, default=0, show_default=True, help="Seed of the choice of studied attempts."
+    ),
+    "factors": click.option(
+        "--factors",
+        default="solution,behavior",
+        show_default=True,
+        metavar="LIST",
+        help="Scores the reward multiplies.",
+    ),
+    "drop_duplicates": click.option(
+        "--drop-duplicates", is_flag=True, help="Leave out rollouts that repeat another's patch and transcript."
+    ),
     "resynthesize": click.option("--resynthesize", is_flag=True, help="Write rubrics anew where the store has some."),
-}  # fmt: skip
+}
 
 
 def shared(*names: str) -> Callable[[Command], Command]:
@@ -46,7 +71,7 @@ def shared(*names: str) -> Callable[[Command], Command]:
 
 def options_from(values: dict[str, Any]) -> Options:
     """Checked options, with every path absolute: the working folder is left before a flow starts."""
-    absolute = {
+    absolute: dict[str, Any] = {
         name: tuple(str(Path(item).absolute()) for item in values[name])
         for name in ("dumps", "study_from")
         if name in values

@@ -18,10 +18,11 @@ def status(store: str, as_json: bool) -> None:
     from rubrics.store.store import Store
 
     manifest = Store.open(Path(store)).manifest()
-    rows = [
-        {"table": name, "rows": versions[-1].rows, "parts": len(versions[-1].parts), "run": versions[-1].run_id, "older versions": len(versions) - 1}
-        for name, versions in sorted(manifest.tables.items())
-    ]  # fmt: skip
+    rows = []
+    for name, versions in sorted(manifest.tables.items()):
+        now = versions[-1]
+        older = len(versions) - 1
+        rows.append({"table": name, "rows": now.rows, "parts": len(now.parts), "run": now.run_id, "older": older})
     print_rows(rows, as_json)
 
 

@@ -54,15 +54,43 @@ def _of(kind: Kind) -> tuple[Fact, ...]:
 
 SOLUTION_CONTRASTS: tuple[Fact, ...] = (
     *_of("solution"),
-    Fact("size_against_passing", "float", "ratio", "Lines changed / median lines changed of passing studied attempts of other content; null when that is 0 or there is none."),
-    Fact("files_beyond_passing", "int", "files", "Source files changed that no passing studied attempt of other content changes; null when there is none."),
-    Fact("functions_beyond_passing", "int", "functions", "Functions changed that no passing studied attempt of other content changes; null when there is none."),
-)  # fmt: skip
+    Fact(
+        "size_against_passing",
+        "float",
+        "ratio",
+        "Lines changed / median lines changed of passing studied attempts of other content; null when that is 0 or "
+        "there is none.",
+    ),
+    Fact(
+        "files_beyond_passing",
+        "int",
+        "files",
+        "Source files changed that no passing studied attempt of other content changes; null when there is none.",
+    ),
+    Fact(
+        "functions_beyond_passing",
+        "int",
+        "functions",
+        "Functions changed that no passing studied attempt of other content changes; null when there is none.",
+    ),
+)
 
 BEHAVIOR_CONTRASTS: tuple[Fact, ...] = (
     *_of("behavior"),
-    Fact("turns_against_passing", "float", "ratio", "Assistant turns / median assistant turns of passing studied attempts of other content; null when there is none."),
-    Fact("needed_files_read", "float", "share", "Share of the source files that passing studied attempts change which this attempt read; null when they change none."),
-)  # fmt: skip
+    Fact(
+        "turns_against_passing",
+        "float",
+        "ratio",
+        "Assistant turns / median assistant turns of passing studied attempts of other content; null when there is "
+        "none.",
+    ),
+    Fact(
+        "needed_files_read",
+        "float",
+        "share",
+        "Share of the source files that passing studied attempts change which this attempt read; null when they "
+        "change none.",
+    ),
+)
 
 CONTRASTS: tuple[Fact, ...] = SOLUTION_CONTRASTS + BEHAVIOR_CONTRASTS

@@ -30,7 +30,7 @@ class Sealed:
     def _refuse(self, *_: object) -> NoReturn:
         raise TypeError("sealed text cannot be rendered; only a stage that runs tests may open it")
 
-    __str__ = __format__ = __iter__ = __len__ = __getitem__ = __reduce__ = _refuse  # type: ignore[assignment]
+    __str__ = __format__ = __iter__ = __len__ = __getitem__ = __reduce__ = _refuse
 
     def __repr__(self) -> str:
         return "<sealed>"

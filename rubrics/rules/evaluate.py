@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import duckdb
 import pyarrow as pa
@@ -15,7 +15,7 @@ from rubrics.rules.language import columns_of, vocabulary
 from rubrics.store.schema import CONTRASTS_TABLE, FACTS_TABLE
 from rubrics.vocabulary import Fact
 
-Measured = pa.Table
+Measured: TypeAlias = pa.Table
 """Facts and contrasts as an Arrow table, one row per rollout."""
 
 NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")

@@ -23,7 +23,7 @@ class _Dumper(yaml.SafeDumper):
     """Block text for long strings, flow lists for short ones, indented sequences."""
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
-        return super().increase_indent(flow, False)  # type: ignore[no-any-return]
+        return super().increase_indent(flow, False)
 
 
 def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:

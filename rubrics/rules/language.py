@@ -70,7 +70,7 @@ def _parse(rule: str, place: str) -> dict[str, Any]:
     """The one expression of a rule, as DuckDB's parser sees it."""
     with duckdb.connect() as connection:
         rows = connection.execute("SELECT json_serialize_sql($sql)", {"sql": f"SELECT (\n{rule}\n)"}).fetchall()
-    parsed = json.loads(rows[0][0]) if rows else {"error": True}
+    parsed: dict[str, Any] = json.loads(rows[0][0]) if rows else {"error": True}
     if parsed["error"]:
         why = parsed.get("error_message", "it cannot be parsed")
         raise RubricError(f"{place}: {rule!r} is not an SQL expression: {why}. Write one expression, without SELECT")

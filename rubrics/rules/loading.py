@@ -11,11 +11,11 @@ from typing import Any
 import yaml
 
 from rubrics.errors import RubricError
-from rubrics.records.rubrics import Criterion, Rubric
+from rubrics.records.rubrics import Criterion, Kind, Rubric
 
 MAX_BYTES = 1 << 20
 MAX_CRITERIA = 200
-CheckRule = Callable[[str, str, str], object]
+CheckRule = Callable[[str, Kind, str], object]
 """(rule, kind, place): raises `RubricError` unless the rule is allowed; see `RuleEvaluator.check`."""
 
 _RUBRIC_FIELDS = {"task", "kind", "author", "studied", "study", "note", "criteria"}
@@ -28,11 +28,11 @@ _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 class _Loader(yaml.SafeLoader):
     """Plain data only: no tags that make objects, no aliases (they can explode)."""
 
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:  # type: ignore[override]
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
-            mark = self.peek_event().start_mark
+            mark = self.get_mark()
             raise RubricError(f"{mark.name}:{mark.line + 1}: an alias (*name); write the value out")
-        return super().compose_node(parent, index)  # type: ignore[no-any-return]
+        return super().compose_node(parent, index)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class _Mapping:
         for key in self.values:
             if key not in allowed:
                 raise RubricError(
-                    f"{self.place(key)}: unknown field {key!r}; known: {', '.join(sorted(allowed))}. Correct or delete it"
+                    f"{self.place(key)}: unknown field {key!r}, correct it; known: {', '.join(sorted(allowed))}"
                 )
 
 
@@ -110,7 +110,7 @@ def from_yaml(text: str, file: str, check_rule: CheckRule) -> Rubric:
     )
 
 
-def _criterion(node: Any, file: str, kind: str, check_rule: CheckRule) -> Criterion:
+def _criterion(node: Any, file: str, kind: Kind, check_rule: CheckRule) -> Criterion:
     if not isinstance(node, _Mapping):
         raise RubricError(f"{file}: a criterion is {node!r}; wanted a mapping with id, text, weight and rule")
     node.only(_CRITERION_FIELDS)

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 def rubric_score(values: Sequence[float | None], weights: Sequence[float], gates: Sequence[bool]) -> float | None:
     """sum(w * v) / sum(w), with v in [0, 1].
 
-    Null when any value is null (no partial averages), else 0 when a gate is not fully met. Raises `ValueError` without criteria: an empty rubric has no score.
+    Null when any value is null (no partial averages), else 0 when a gate is not fully met. Raises
+    `ValueError` without criteria: an empty rubric has no score.
     """
     if not values:
         raise ValueError("a rubric without criteria has no score: it is no factor")

@@ -55,5 +55,9 @@ class Options:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Options:
-        known = {item.name: values[item.name] for item in fields(cls) if item.name in values}
-        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in known.items()})
+        """The options that a dictionary names; lists become tuples, unknown names are left out."""
+        names = {item.name for item in fields(cls)}
+        known: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in values.items() if name in names
+        }
+        return cls(**known)

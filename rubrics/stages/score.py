@@ -11,11 +11,11 @@ from rubrics.records.verdicts import Verdicts
 from rubrics.rules.digest import rubric_digest
 from rubrics.rules.evaluate import RuleEvaluator
 from rubrics.stages import rubric_files
-from rubrics.store.grade_rows import grade_table
 from rubrics.stages.measured import measured_tasks
 from rubrics.stages.options import Options
 from rubrics.stages.stage import Chunk, census_rows
 from rubrics.stages.tasks import task_chunks
+from rubrics.store.grade_rows import grade_table
 from rubrics.store.store import StageRun, Store
 
 
