@@ -92,8 +92,8 @@ class Store:
         order = ", ".join(f'"{name}"' for name in spec.order)
         source = table_source(spec, self.manifest(), self.paths.root)
         with self.connect() as connection:
-            connection.execute(f"SELECT {listed} FROM {source} WHERE {where} ORDER BY {order}", parameters or None)
-            for batch in connection.to_arrow_reader(size):
+            query = f"SELECT {listed} FROM {source} WHERE {where} ORDER BY {order}"
+            for batch in connection.sql(query, params=parameters or None).to_arrow_reader(size):
                 yield batch.to_pylist()
 
     @contextmanager
