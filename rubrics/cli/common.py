@@ -88,6 +88,7 @@ def run_flow_with_progress(name: str, options: Options, quiet: bool) -> dict[str
     logger = logging.getLogger("rubrics")
     handler = _Progress()
     logger.addHandler(handler)
+    logger.propagate = False  # Prefect puts a console handler of its own on the root logger
     logger.setLevel(logging.WARNING if quiet else logging.INFO)
     try:
         if not quiet:
@@ -97,6 +98,7 @@ def run_flow_with_progress(name: str, options: Options, quiet: bool) -> dict[str
     finally:
         handler.end()
         logger.removeHandler(handler)
+        logger.propagate = True
 
 
 class _Progress(logging.Handler):

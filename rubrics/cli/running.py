@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rubrics.cli.common import options_from, run_flow_with_progress, shared
+from rubrics.cli.common import json_option, options_from, run_flow_with_progress, shared
 from rubrics.cli.printing import print_run
 
 dumps_argument = click.argument("dumps", nargs=-1, required=True, metavar="DUMP...")
@@ -33,14 +33,15 @@ def run(as_json: bool, **values: Any) -> int:
 
 @click.command()
 @click.option("--store", default="rubrics-demo", show_default=True, metavar="DIR", help="Folder of the store.")
-def demo(store: str) -> int:
+@json_option
+def demo(store: str, as_json: bool) -> int:
     """The main job on the sample task set that comes with the program."""
     from rubrics.content import content_folder
 
     sample = content_folder("data") / "sample"
     dumps = tuple(str(sample / name) for name in ("tasks.jsonl", "runs", "outcomes.json"))
     return run_and_print(
-        "run_pipeline", {"store": store, "dumps": dumps, "resynthesize": True}, False, with_report=True
+        "run_pipeline", {"store": store, "dumps": dumps, "resynthesize": True}, as_json, with_report=True
     )
 
 
