@@ -15,7 +15,7 @@ from rubrics.records.rubrics import Criterion, Kind, Rubric
 
 NAME = "builtin"
 GUARDS_WEIGH = 0.15
-"""Share of the guards in a rubric that also holds mined criteria: style alone carries little signal (method 6)."""
+"""Share of the guards in a solution rubric that holds mined criteria too: style carries little signal (method 6)."""
 Values = list[tuple[float | None, ...]]
 Evaluate = Callable[[Sequence[str], Sequence[StudiedAttempt]], Values]
 """(rules, studied attempts) -> one tuple per attempt, one value per rule."""
@@ -68,8 +68,12 @@ class BuiltinAuthor:
         columns = self._columns([item.rule or "" for item in items], able)
         trials = [tried(column, passed) for column in columns]
         kept = [(item, trial) for item, trial in zip(items, trials, strict=True) if not trial.contradicted()]
-        share = _guard_share(mined, [item for item, _ in kept])
-        return [replace(item, weight=round(item.weight * share, 3), fared=trial.words()) for item, trial in kept]
+        share = _guard_share(mined, [item for item, _ in kept]) if kind == "solution" else 1.0
+        seen = _evidence(able)
+        return [
+            replace(item, weight=round(item.weight * share, 3), evidence=seen, fared=trial.words())
+            for item, trial in kept
+        ]
 
     def _columns(self, rules: Sequence[str], attempts: Sequence[StudiedAttempt]) -> list[Column]:
         """One column of values per rule."""
@@ -85,6 +89,11 @@ def _guard_share(mined: Sequence[Criterion], kept: Sequence[Criterion]) -> float
     return GUARDS_WEIGH / (1 - GUARDS_WEIGH) * total / sum(item.weight for item in kept)
 
 
+def _evidence(able: Sequence[StudiedAttempt]) -> tuple[str, ...]:
+    """The beginnings of the studied attempts' ids; `rubrics show` takes them."""
+    return tuple(attempt.rollout_id[:12] for attempt in able)
+
+
 def _with_reasons(
     candidate: Candidate, fault: str | None, trial: Trial, brief: Brief, able: Sequence[StudiedAttempt]
 ) -> Criterion:
@@ -92,7 +101,7 @@ def _with_reasons(
         candidate.criterion,
         fault=fault,
         anchor=find_anchor(brief.spec, candidate.names),
-        evidence=tuple(attempt.rollout_id for attempt in able),
+        evidence=_evidence(able),
         fared=trial.words(),
     )
 

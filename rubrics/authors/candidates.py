@@ -37,7 +37,6 @@ class Candidate:
 @dataclass(frozen=True, slots=True)
 class _Likeness:
     id: str
-    kind: Kind
     aspect: str
     fact: str
     text: str
@@ -55,23 +54,21 @@ class _Named:
 
 
 _LIKENESS = (
-    _Likeness("uses-what-passes-use", "solution", "tokens", "tokens_added_all",
+    _Likeness("uses-what-passes-use", "tokens", "tokens_added_all",
               "Works with the names and values that passing attempts work with", 2),
-    _Likeness("brings-in-what-passes-bring", "solution", "new_tokens", "tokens_added",
+    _Likeness("brings-in-what-passes-bring", "new_tokens", "tokens_added",
               "Brings in what passing attempts bring in", 2),
-    _Likeness("changes-where-passes-change", "solution", "places", "lines_kept_near",
+    _Likeness("changes-where-passes-change", "places", "lines_kept_near",
               "Changes the code at the places where passing attempts change it", 2,
               "the change is made in another place"),
-    _Likeness("changes-the-functions", "solution", "functions", "functions_edited",
+    _Likeness("changes-the-functions", "functions", "functions_edited",
               "Changes the functions that passing attempts change", 1, "other functions are changed"),
-    _Likeness("takes-out-what-passes-take", "solution", "removed_tokens", "tokens_removed",
+    _Likeness("takes-out-what-passes-take", "removed_tokens", "tokens_removed",
               "Takes out what passing attempts take out", 1, "what has to go is left in"),
-    _Likeness("adds-the-lines", "solution", "lines", "lines_added_text",
+    _Likeness("adds-the-lines", "lines", "lines_added_text",
               "Adds lines that passing attempts add", 1),
-    _Likeness("reads-like-passes", "solution", "text", "lines_added_text",
+    _Likeness("reads-like-passes", "text", "lines_added_text",
               "Its added code reads like that of passing attempts", 1),
-    _Likeness("reads-what-passes-read", "behavior", "reads", "files_read",
-              "Reads the files that passing attempts read", 1),
 )  # fmt: skip
 
 AGAINST = 0.4
@@ -97,18 +94,33 @@ def candidates(kind: Kind, studied: Sequence[StudiedAttempt]) -> list[Candidate]
     failing = [attempt for attempt in studied if not attempt.passed]
     if not passing or not failing:
         return []
-    found = [_likeness(item, passing, failing) for item in _LIKENESS if item.kind == kind]
-    if kind == "solution":
-        found += [candidate for named in _NAMED for candidate in _named(named, passing, failing)]
-    return found
+    if kind == "behavior":
+        return [_needed_reading(passing)]
+    found = [_likeness(item, passing, failing) for item in _LIKENESS]
+    return found + [candidate for named in _NAMED for candidate in _named(named, passing, failing)]
 
 
 def _likeness(item: _Likeness, passing: Sequence[StudiedAttempt], failing: Sequence[StudiedAttempt]) -> Candidate:
     names = _telling(item.fact, passing, failing)
-    shown = ", ".join(f"`{_short(name)}`" for name in names[:SHOWN])
-    text = item.text + (f", such as {shown}" if shown else "") + "; likeness to failing attempts counts against it."
+    text = f"{item.text}{_such_as(names)}; likeness to failing attempts counts against it."
     rule = _LIKENESS_RULE.format(aspect=item.aspect)
     return Candidate(Criterion(item.id, text, item.weight, "rule", rule=rule), tuple(names), item.fault)
+
+
+def _needed_reading(passing: Sequence[StudiedAttempt]) -> Candidate:
+    names = _telling("files_edited", passing, ())
+    text = "Reads the files that passing attempts change" + _such_as(names) + "."
+    rule = "coalesce(needed_files_read, 1)"
+    return Candidate(
+        Criterion("reads-what-must-change", text, 2, "rule", rule=rule),
+        tuple(names),
+        "the code that has to change was never looked at",
+    )
+
+
+def _such_as(names: Sequence[str]) -> str:
+    shown = ", ".join(f"`{_short(name)}`" for name in names[:SHOWN])
+    return f", such as {shown}" if shown else ""
 
 
 def _telling(fact: str, passing: Sequence[StudiedAttempt], failing: Sequence[StudiedAttempt]) -> list[str]:

@@ -35,7 +35,7 @@ class Criterion:
     anchor: str | None = None
     """Quote of the spec, or file:line, that justifies it."""
     evidence: tuple[str, ...] = ()
-    """rollout_ids of the studied attempts it rests on."""
+    """The studied attempts it rests on: their rollout_ids, or the beginnings of these."""
     fared: str | None = None
     """How it did on the studied attempts, in one line."""
 

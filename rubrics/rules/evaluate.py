@@ -18,13 +18,20 @@ from rubrics.vocabulary import Fact
 Measured: TypeAlias = pa.Table
 """Facts and contrasts as an Arrow table, one row per rollout."""
 
+Checked: TypeAlias = dict[tuple[str, Kind], frozenset[str]]
+"""Rules found good, with the names that each uses."""
+
 NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
 
 
 class RuleEvaluator:
-    """One closed DuckDB connection that can reach nothing but the rows it is given."""
+    """One closed DuckDB connection that can reach nothing but the rows it is given. Not for several threads.
 
-    def __init__(self) -> None:
+    `checked` remembers the rules found good; evaluators may share one.
+    """
+
+    def __init__(self, checked: Checked | None = None) -> None:
+        self._checked: Checked = {} if checked is None else checked
         self._connection = duckdb.connect()
         self._connection.execute("SET enable_external_access = false")
         self._connection.execute("SET threads = 1")
@@ -38,7 +45,12 @@ class RuleEvaluator:
 
     def check(self, rule: str, kind: Kind, place: str) -> frozenset[str]:
         """Names that a rule uses. Raises `RubricError` unless it is an allowed boolean or number."""
-        names = columns_of(rule, kind, place)
+        if (rule, kind) not in self._checked:
+            self._checked[rule, kind] = self._checked_now(rule, kind, place)
+        return self._checked[rule, kind]
+
+    def _checked_now(self, rule: str, kind: Kind, place: str) -> frozenset[str]:
+        names = columns_of(rule, kind, place, self._connection)
         listed = ", ".join(f'NULL::{_sql_type(fact)} AS "{name}"' for name, fact in vocabulary(kind).items())
         try:
             row = self._connection.execute(f"DESCRIBE SELECT (\n{rule}\n) FROM (SELECT {listed})").fetchall()

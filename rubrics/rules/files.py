@@ -10,12 +10,15 @@ import yaml
 from rubrics.records.rubrics import Criterion, Rubric
 
 HEADER = """\
-# {what} of the task {task}.
+# {what}
 # Edit freely: change texts, rules and weights, delete criteria, add your own. `rubrics score` reads this
 # file; what you change becomes a new rubric by author `edited`. `rubrics facts --describe` lists what a
 # rule may name; docs/rubrics.md describes every field.
 """
-_WHAT = {"solution": "Solution rubric: what a good patch does", "behavior": "Behavior rubric: how a good attempt works"}
+_WHAT = {
+    "solution": "Solution rubric of {task}: what a good patch does.",
+    "behavior": "Behavior rubric of {task}: how a good attempt works.",
+}
 _DEFAULTS = {field.name: field.default for field in fields(Criterion)}
 
 
@@ -32,7 +35,12 @@ def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
 
+def _list(dumper: yaml.SafeDumper, value: list[Any]) -> yaml.SequenceNode:
+    return dumper.represent_sequence("tag:yaml.org,2002:seq", value, flow_style=True)
+
+
 _Dumper.add_representer(str, _text)
+_Dumper.add_representer(list, _list)
 
 
 def to_yaml(rubric: Rubric) -> str:
@@ -45,7 +53,7 @@ def to_yaml(rubric: Rubric) -> str:
         "study": rubric.study_digest,
         "note": rubric.note,
     }
-    head = HEADER.format(what=_WHAT[rubric.kind], task=_one_line(rubric.task_id))
+    head = HEADER.format(what=_WHAT[rubric.kind].format(task=_one_line(rubric.task_id)))
     body = _dump(content)
     if not rubric.criteria:
         return f"{head}{body}criteria: []\n"

@@ -45,7 +45,7 @@ def vocabulary(kind: Kind) -> dict[str, Fact]:
     return {fact.name: fact for fact in (*(fact for fact in FACTS if fact.name in own), *contrasts)}
 
 
-def columns_of(rule: str, kind: Kind, place: str) -> frozenset[str]:
+def columns_of(rule: str, kind: Kind, place: str, connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
     """Names that a rule uses, once it is found to hold nothing that is not allowed.
 
     Raises `RubricError` naming the place, what was found and what may stand there.
@@ -54,7 +54,7 @@ def columns_of(rule: str, kind: Kind, place: str) -> frozenset[str]:
         raise RubricError(f"{place}: a rule of {len(rule)} characters; at most {MAX_LENGTH}. Split it into criteria")
     known = vocabulary(kind)
     found = set()
-    for node in _nodes(_parse(rule, place), place):
+    for node in _nodes(_parse(rule, place, connection), place):
         _check_node(node, place)
         if node["class"] == "COLUMN_REF":
             name = ".".join(node["column_names"])
@@ -66,10 +66,9 @@ def columns_of(rule: str, kind: Kind, place: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _parse(rule: str, place: str) -> dict[str, Any]:
+def _parse(rule: str, place: str, connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
     """The one expression of a rule, as DuckDB's parser sees it."""
-    with duckdb.connect() as connection:
-        rows = connection.execute("SELECT json_serialize_sql($sql)", {"sql": f"SELECT (\n{rule}\n)"}).fetchall()
+    rows = connection.execute("SELECT json_serialize_sql($sql)", {"sql": f"SELECT (\n{rule}\n)"}).fetchall()
     parsed: dict[str, Any] = json.loads(rows[0][0]) if rows else {"error": True}
     if parsed["error"]:
         why = parsed.get("error_message", "it cannot be parsed")

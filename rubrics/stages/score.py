@@ -9,7 +9,7 @@ from rubrics.records.census import CensusLine
 from rubrics.records.rubrics import Kind, Rubric
 from rubrics.records.verdicts import Verdicts
 from rubrics.rules.digest import rubric_digest
-from rubrics.rules.evaluate import RuleEvaluator
+from rubrics.rules.evaluate import Checked, RuleEvaluator
 from rubrics.stages import rubric_files
 from rubrics.stages.measured import measured_tasks
 from rubrics.stages.options import Options
@@ -36,7 +36,8 @@ class Score:
             row["rubric_digest"]: row["author"]
             for row in store.rows("rubrics", ["rubric_digest", "author", "task_id", "kind"])
         }
-        with RuleEvaluator() as evaluator:
+        self._checked: Checked = {}
+        with RuleEvaluator(self._checked) as evaluator:
             for chunk in self._chunks:
                 for task_id in chunk.items:
                     found = rubric_files.load(store.paths, task_id, evaluator)
@@ -47,7 +48,7 @@ class Score:
 
     def work(self, run: StageRun, chunk: Chunk) -> int:
         rubrics = {task_id: self._rubrics[task_id] for task_id in chunk.items}
-        with RuleEvaluator() as evaluator:
+        with RuleEvaluator(self._checked) as evaluator:
             for task_id, measured, new in measured_tasks(self._store, rubrics):
                 run.append("contrasts", new)
                 named = {rubric_digest(rubric): rubric for rubric in rubrics[task_id].values()}
