@@ -14,7 +14,17 @@ from rubrics.cli.upkeep import clean, status
 from rubrics.errors import RubricsError
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class _InOrder(click.Group):
+    """Lists the commands in the order of the work."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+
+@click.group(
+    cls=_InOrder,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
+)
 @click.version_option(__version__, prog_name="rubrics")
 def cli() -> None:
     """Rubrics, scores and reward tables for stored attempts of code agents.

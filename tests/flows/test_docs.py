@@ -1,0 +1,60 @@
+"""Every command in README and docs/ is run as it stands; every command of the program is named in README."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rubrics.cli.main import cli
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+COMMAND = Path(sys.executable).with_name("rubrics")
+BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def commands(page: Path) -> list[str]:
+    """The lines of a page's `sh` blocks, comments left out."""
+    lines = [
+        line.split("  #")[0].strip() for block in BLOCK.findall(page.read_text("utf-8")) for line in block.splitlines()
+    ]
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which `rubrics demo` ran, with the sample beside it as `data/sample`."""
+    made = tmp_path_factory.mktemp("docs")
+    shutil.copytree(ROOT / "data" / "sample", made / "data" / "sample")
+    done = subprocess.run([COMMAND, "demo"], cwd=made, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 1, done.stderr
+    return made
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_commands_of_a_page_do_what_it_says(page: Path, folder: Path) -> None:
+    for line in commands(page):
+        words = shlex.split(line)
+        if words[0] == "make":
+            assert re.search(rf"^{re.escape(words[1])}:", (ROOT / "Makefile").read_text(), re.MULTILINE), line
+            continue
+        assert words[0] == "rubrics", f"{page.name}: {line!r} is not a command of this project"
+        done = subprocess.run([COMMAND, *words[1:]], cwd=folder, capture_output=True, text=True, timeout=300)
+        assert done.returncode in (0, 1), f"{page.name}: {line!r}\n{done.stderr}"
+
+
+def test_readme_names_every_command_of_the_program() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    missing = [name for name in cli.commands if f"`rubrics {name}" not in readme]
+    assert not missing
+
+
+def test_readme_links_to_every_page() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert [page.name for page in PAGES[1:] if f"docs/{page.name}" not in readme] == []
