@@ -13,7 +13,7 @@ from rubrics import __version__
 from rubrics.errors import StoreError
 from rubrics.store.schema import FORMAT_MAJOR, TABLES
 
-_PART = re.compile(r"tables/(?P<table>[a-z]+)/[0-9a-f]+-[0-9]+\.parquet")
+_PART = re.compile(r"tables/(?P<table>[a-z_]+)/[0-9a-f]+-[0-9]+\.parquet")
 """What a part may be called: views are made of these names, so none may leave the store or stand for several files."""
 
 TEMPORARY = ".*.tmp"
