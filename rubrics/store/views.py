@@ -46,7 +46,7 @@ def derived_views(folder: str = "") -> str:
     files = sorted((content_folder("data") / "views" / folder).glob("*.sql"))
     texts = {file.stem: file.read_text("utf-8").rstrip() + "\n" for file in files}
     needs = {
-        name: {other for other in texts if other != name and re.search(rf"(\bFROM|\bJOIN|,) {other}\b", text)}
+        name: {other for other in texts if other != name and re.search(rf"(\bFROM|\bJOIN|,)\s+{other}\b", text)}
         for name, text in texts.items()
     }
     return "".join(texts[name] for name in TopologicalSorter(needs).static_order())
