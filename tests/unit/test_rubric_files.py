@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -19,7 +22,10 @@ from rubrics.rules.evaluate import RuleEvaluator
 from rubrics.rules.files import to_yaml
 from rubrics.rules.loading import MAX_BYTES, MAX_CRITERIA, from_yaml
 from rubrics.stages import rubric_files
+from rubrics.stages.pipeline import run_stages
+from rubrics.stages.stage import run_here
 from rubrics.store.paths import StorePaths
+from rubrics.store.store import Store
 
 ODD_TEXTS = [
     "yes", "No", "on", "null", "~", "1", "1.5", "0x1", "1_0", "1e5", ".nan", "2024-01-01", "12:30:45", "=", "<<",
@@ -340,3 +346,87 @@ def test_the_file_name_of_a_hostile_task_stays_in_the_folder(tmp_path: Path, eva
         assert loaded.task_id == name
     assert [item.name for item in tmp_path.iterdir()] == ["store"]
     assert len(list(paths.rubrics.iterdir())) == 8
+
+
+@pytest.fixture
+def edited(sample_store: Store, tmp_path: Path) -> tuple[Store, Path]:
+    """A copy of the sample's store in which a person has changed a weight."""
+    shutil.copytree(sample_store.paths.root, tmp_path / "store")
+    store = Store.open(tmp_path / "store")
+    file = sorted(store.paths.rubrics.glob("*.solution.yaml"))[0]
+    file.write_text(re.sub(r"weight: [0-9.]+", "weight: 77", file.read_text(), count=1))
+    return store, file
+
+
+def run(store: Store, *stages: str, **options: object) -> None:
+    run_stages(stages, {"store": str(store.paths.root), **options}, run_here)
+
+
+def rubric_rows(store: Store, file: Path) -> list[dict[str, Any]]:
+    task_id = file.name.removesuffix(".solution.yaml")
+    return store.rows("rubrics", where="task_id = $task AND kind = 'solution'", task=task_id)
+
+
+def test_score_takes_an_edited_file_under_a_new_digest_and_drops_the_old_grades(edited: tuple[Store, Path]) -> None:
+    store, file = edited
+    (before,) = rubric_rows(store, file)
+    run(store, "score", "reward")
+    (after,) = rubric_rows(store, file)
+    assert (before["author"], after["author"]) == ("builtin", "edited")
+    assert before["rubric_digest"] != after["rubric_digest"]
+    digests = store.query("SELECT DISTINCT rubric_digest AS d FROM grades").column("d").to_pylist()
+    assert after["rubric_digest"] in digests
+    assert before["rubric_digest"] not in digests
+    (used,) = store.query(
+        "SELECT DISTINCT solution_rubric AS d FROM rewards WHERE task_id = $task", {"task": after["task_id"]}
+    ).to_pylist()
+    assert used["d"] == after["rubric_digest"]
+    assert store.query("SELECT count(*) AS n FROM rewards WHERE solution IS NULL").to_pylist() == [{"n": 0}]
+
+
+def test_taking_an_edit_back_gives_the_old_digest_back(edited: tuple[Store, Path], sample_store: Store) -> None:
+    store, file = edited
+    run(store, "score")
+    original = (sample_store.paths.rubrics / file.name).read_text()
+    file.write_text(re.sub(r"fared: .*", "fared: well enough", original.replace("weight: 2\n", "weight: 2.0\n")))
+    run(store, "score")
+    (after,) = rubric_rows(store, file)
+    (before,) = rubric_rows(sample_store, file)
+    assert after["rubric_digest"] == before["rubric_digest"]
+
+
+@pytest.mark.parametrize("scored_first", [False, True])
+def test_synthesizing_anew_keeps_an_edited_file_beside_the_new_one(
+    edited: tuple[Store, Path], sample_store: Store, scored_first: bool
+) -> None:
+    store, file = edited
+    mine = file.read_text()
+    if scored_first:
+        run(store, "score")
+    run(store, "synthesize", resynthesize=True)
+    (aside,) = store.paths.rubrics.glob("*.old")
+    assert aside.read_text() == mine
+    assert aside.name.startswith(file.stem)
+    assert file.read_text() == (sample_store.paths.rubrics / file.name).read_text()
+    lines = store.rows("census", where="kind = 'edited_set_aside'")
+    assert [(line["count"], line["detail"]) for line in lines] == [
+        (1, f"a file edited by hand was kept as {aside.name}")
+    ]
+    run(store, "synthesize", resynthesize=True)
+    assert list(store.paths.rubrics.glob("*.old")) == [aside]
+
+
+def test_one_bad_file_stops_score_before_anything_is_written(edited: tuple[Store, Path]) -> None:
+    store, file = edited
+    manifest = store.paths.manifest.read_bytes()
+    file.write_text(file.read_text().replace("weight: 77", "weight: 0"))
+    with pytest.raises(RubricError, match=rf"^{re.escape(str(file))}:\d+: weight is 0;"):
+        run(store, "score")
+    assert store.paths.manifest.read_bytes() == manifest
+
+
+def test_rubrics_that_name_different_studies_are_refused(edited: tuple[Store, Path]) -> None:
+    store, file = edited
+    file.write_text(re.sub(r"^study: .*$", "study: other", file.read_text(), flags=re.MULTILINE))
+    with pytest.raises(RubricError, match=r"its rubrics name different studies .* give both the same `study`"):
+        run(store, "score")
