@@ -52,8 +52,9 @@ GUARDS: tuple[Guard, ...] = (
           "Every source file is read before it is edited.",
           "coalesce(edited_files_read_first, 1)", 2),
     Guard("gathers-evidence-first", "behavior", "the first edit comes without looking around",
-          "Before the first edit the code is read and searched: three looks, at least.",
-          "least(1.0, (reads_before_first_edit + searches_before_first_edit) / 3.0)", 2),
+          "Before the first edit the code is read and searched: three looks, at least; one counts half.",
+          "case when reads_before_first_edit + searches_before_first_edit = 0 then 0.0 "
+          "else least(1.0, (reads_before_first_edit + searches_before_first_edit + 1) / 4.0) end", 2),
     Guard("reproduces-first", "behavior", "the code is changed without having run anything",
           "A script, a snippet or tests run before the first edit.",
           "case when coalesce(reproduction_before_edit, true) then 1.0 else 0.0 end", 1),
