@@ -181,7 +181,8 @@ def test_leave_one_out_and_mean_are_accepted(store: Store, tmp_path: Path) -> No
         ("skyrl", "trainer.algorithm.advantage_batch_normalize=true"),
         ("openrlhf", "--algo.advantage.estimator=group_norm"),
         ("openrlhf", "--algo.advantage.estimator=reinforce_baseline"), ("openrlhf", "--reward.clip_range=-0.5,0.5"),
-        ("nemo", "grpo.normalize_rewards=true"), ("slime", "--grpo-std-normalization"),
+        ("nemo", "grpo.normalize_rewards=true"), ("nemo", "grpo.adv_estimator.name=gdpo"),
+        ("slime", "--grpo-std-normalization"),
         ("slime", "--disable-rewards-normalization"), ("prime-rl", "advantage.length_penalty=tokens"),
     ],
 )  # fmt: skip

@@ -94,10 +94,18 @@ def tokenise(tokenizer: Any, prompt: list[Any], completion: list[Any]) -> tuple[
             raise ValueError(
                 f"message {number}: the chat template rewrites earlier messages; use one that only appends"
             )
-        mask += [int(message["role"] == "assistant")] * (len(whole) - len(done))
+        mask += _own(whole[len(done) :], message["role"] == "assistant", tokenizer.eos_token_id)
         done = whole
     ids = done[len(before) :] or [tokenizer.eos_token_id]
     return before, ids, mask or [0]
+
+
+def _own(ids: list[int], assistant: bool, end: int | None) -> list[int]:
+    """1 for what the model said: an assistant message up to its last end token, where it has one."""
+    if not assistant:
+        return [0] * len(ids)
+    said = len(ids) - ids[::-1].index(end) if end in ids else len(ids)
+    return [1] * said + [0] * (len(ids) - said)
 
 
 def _template(tokenizer: Any, messages: list[Any], answers: bool) -> list[int]:
