@@ -13,6 +13,17 @@ from rubrics.records.rubrics import Kind
 
 CONTENT: Mapping[Kind, str] = {"solution": "patch_normal_digest", "behavior": "transcript_normal_digest"}
 """The fact that says whether two attempts are the same, per kind."""
+FAULTS = (
+    "exceptions_swallowed",
+    "scratch_files_left",
+    "build_artifacts_left",
+    "test_lines_removed",
+    "tests_weakened",
+    "debug_prints_left",
+    "disabled_checks",
+    "source_files_changed",
+)
+"""Counts that a copy of a studied change may not raise; the guards of the builtin author name them."""
 SIDES: Mapping[str, bool] = {"passing": True, "failing": False}
 """Whether the attempts of a side passed."""
 
@@ -31,8 +42,9 @@ class Study:
 
     An attempt is compared with those whose normalised content differs from its own, so that a studied
     one never meets itself and equal attempts get equal contrasts (design section 2). A change that holds
-    every code line of a studied one is a copy of it and is not compared with it either while others of
-    its side are left: else a copy that adds nothing but a fault would meet its model and come out above it.
+    every code line of a studied one and adds a fault is not compared with it either, while others of its
+    side are left: else a spoilt copy would meet its model, which the model itself never does, and come
+    out above it.
     """
 
     def __init__(self, attempts: Sequence[Attempt]) -> None:
@@ -78,8 +90,18 @@ class Study:
             for i, attempt in enumerate(self.attempts)
             if attempt.passed is SIDES[side] and (own is None or attempt.facts.get(CONTENT[kind]) != own)
         ]
-        changed = _changed_lines(facts) if kind == "solution" else frozenset()
-        return [i for i in found if not self._changed[i] or not self._changed[i] <= changed] or found
+        if kind == "behavior":
+            return found
+        changed = _changed_lines(facts)
+        return [i for i in found if not self._spoils(changed, facts, i)] or found
+
+    def _spoils(self, changed: frozenset[tuple[bool, str]], facts: Mapping[str, Any], i: int) -> bool:
+        """Whether a change holds every code line of a studied one and adds a fault to it."""
+        model = self.attempts[i].facts
+        if not self._changed[i] or not self._changed[i] <= changed:
+            return False
+        rewritten = facts["lines_changed"] > 3 * model["lines_changed"] + 20
+        return rewritten or any(facts[fault] > model[fault] for fault in FAULTS)
 
     def _against(self, fact: str, facts: Mapping[str, Any], attempts: Iterable[int]) -> float | None:
         values = [self.attempts[i].facts.get(fact) for i in attempts]
