@@ -63,11 +63,16 @@ class BuiltinAuthor:
         return kept
 
     def _guards(self, kind: Kind, able: tuple[StudiedAttempt, ...], mined: list[Criterion]) -> list[Criterion]:
-        items = [guard.criterion() for guard in guards(kind)]
+        table = guards(kind)
+        items = [guard.criterion() for guard in table]
         passed = [attempt.passed for attempt in able]
         columns = self._columns([item.rule or "" for item in items], able)
         trials = [tried(column, passed) for column in columns]
-        kept = [(item, trial) for item, trial in zip(items, trials, strict=True) if not trial.contradicted()]
+        kept = [
+            (item, trial)
+            for guard, item, trial in zip(table, items, trials, strict=True)
+            if guard.always or not trial.contradicted()
+        ]
         share = _guard_share(mined, [item for item, _ in kept]) if kind == "solution" else 1.0
         seen = _evidence(able)
         return [
