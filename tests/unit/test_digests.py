@@ -44,7 +44,7 @@ PINNED = "0b222394526c8949752130437acb37da"
 VALUES = st.recursive(
     st.none()
     | st.booleans()
-    | st.integers(-(2**70), 2**70)
+    | st.integers(-(2**63), 2**64 - 1)
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),

@@ -94,8 +94,8 @@ def test_pure_packages_import_only_what_is_below_them(package: str) -> None:
 
 @pytest.mark.parametrize("package", ["records", "facts", "contrasts", "authors", "rewards"])
 def test_pure_packages_touch_no_file_clock_process_or_chance(package: str) -> None:
-    banned = set("os sys time datetime random secrets uuid subprocess socket threading shutil tempfile".split())
-    banned |= {"asyncio", "logging", "urllib", "http", "pathlib", "io"}
+    banned = {"os", "sys", "time", "datetime", "random", "secrets", "uuid", "subprocess", "socket", "threading"}
+    banned |= {"shutil", "tempfile", "asyncio", "logging", "urllib", "http", "pathlib", "io"}
     for file in (PACKAGE / package).rglob("*.py"):
         allowed = {"pathlib"} if place(file) in READS_ITS_DEFAULTS else set()
         found = {name.split(".")[0] for name in imports(file)} & banned - allowed
