@@ -293,6 +293,10 @@ def test_reflection_records_name_turn_error_and_leave_a_slot(store: Store, tmp_p
     malformed = [record for record in records if record["kind"] == "malformed_call"]
     assert [(r["rollout_id"], r["turn"], r["error"]) for r in malformed] == [("g-ranked-1", 3, "bad arguments")]
     assert {r["error"] for r in records if r["kind"] == "failed_command"} == {"no such file"}
+    audited = [record for record in records if record["kind"].startswith("audit:")]
+    assert [(r["rollout_id"], r["turn"], r["kind"], r["error"]) for r in audited] == [
+        ("g-ranked-2", 2, "audit:upstream_fetch", "fetched the fix")
+    ]
     for record in records:
         assert record["rewritten"] is None
         message = transcripts[record["rollout_id"]]["completion"][record["message"]]
