@@ -37,7 +37,7 @@ class BuiltinAuthor:
 
     def _rubric(self, kind: Kind, brief: Brief, studied: tuple[StudiedAttempt, ...], digest: str) -> Rubric:
         able = tuple(attempt for attempt in studied if attempt.facts.get(CONTENT[kind]) is not None)
-        mined = self._mined(kind, brief, able)
+        mined = self._mined(kind, brief, _undisputed(kind, able))
         kept = self._guards(kind, able, mined) if able else []
         note = _note(kind, brief, studied, able, bool(mined), bool(kept))
         ids = tuple(attempt.rollout_id for attempt in studied)
@@ -92,6 +92,14 @@ def _guard_share(mined: Sequence[Criterion], kept: Sequence[Criterion]) -> float
         return 1.0
     total = sum(item.weight for item in mined)
     return GUARDS_WEIGH / (1 - GUARDS_WEIGH) * total / sum(item.weight for item in kept)
+
+
+def _undisputed(kind: Kind, able: tuple[StudiedAttempt, ...]) -> tuple[StudiedAttempt, ...]:
+    """The attempts whose content did not both pass and fail: such a content tells nothing of either."""
+    said: dict[object, set[bool]] = {}
+    for attempt in able:
+        said.setdefault(attempt.facts[CONTENT[kind]], set()).add(attempt.passed)
+    return tuple(attempt for attempt in able if len(said[attempt.facts[CONTENT[kind]]]) == 1)
 
 
 def _evidence(able: Sequence[StudiedAttempt]) -> tuple[str, ...]:

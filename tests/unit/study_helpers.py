@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from functools import cache
 from typing import Any
 
 from rubrics.authors.author import Brief, StudiedAttempt
@@ -39,25 +39,27 @@ def studied_of(study: Study) -> tuple[StudiedAttempt, ...]:
     return tuple(StudiedAttempt(a.rollout_id, a.passed, a.facts, study.contrasts(a.facts)) for a in study.attempts)
 
 
-def evaluated(
-    evaluator: RuleEvaluator, rules: Sequence[str], studied: Sequence[StudiedAttempt]
-) -> list[tuple[float | None, ...]]:
-    return evaluator.values(rules, measured_table([{**item.facts, **item.contrasts} for item in studied]))
+@cache
+def evaluator() -> RuleEvaluator:
+    """One for all tests of a process: it remembers the rules that it found good."""
+    return RuleEvaluator()
+
+
+def evaluated(rules: Sequence[str], studied: Sequence[StudiedAttempt]) -> list[tuple[float | None, ...]]:
+    return evaluator().values(rules, measured_table([{**item.facts, **item.contrasts} for item in studied]))
 
 
 def written(attempts: Sequence[Attempt], brief: Brief = BRIEF) -> tuple[Rubric, Rubric]:
     """Both rubrics, every rule of which is allowed."""
     study = Study(attempts)
-    with RuleEvaluator() as evaluator:
-        rubrics = BuiltinAuthor(partial(evaluated, evaluator)).write(brief, studied_of(study), study.digest())
-        for rubric in rubrics:
-            for criterion in rubric.criteria:
-                evaluator.check(criterion.rule or "", rubric.kind, criterion.id)
+    rubrics = BuiltinAuthor(evaluated).write(brief, studied_of(study), study.digest())
+    for rubric in rubrics:
+        for criterion in rubric.criteria:
+            evaluator().check(criterion.rule or "", rubric.kind, criterion.id)
     return rubrics
 
 
 def scores(rubric: Rubric, study: Study, facts: Sequence[dict[str, Any]]) -> list[tuple[float | None, ...]]:
     """Values of every criterion for attempts with these facts."""
     rows = [{**row, **study.contrasts(row)} for row in facts]
-    with RuleEvaluator() as evaluator:
-        return evaluator.values([item.rule or "" for item in rubric.criteria], measured_table(rows))
+    return evaluator().values([item.rule or "" for item in rubric.criteria], measured_table(rows))
