@@ -342,7 +342,9 @@ def test_verl_scores_are_found_and_a_missing_one_is_an_error_not_a_number(store:
 def test_slime_and_prime_rl_modules_answer_by_rollout(store: Store, tmp_path: Path) -> None:
     written(store, "slime", tmp_path / "s")
     custom_rm = load(tmp_path / "s" / "reward_function.py").custom_rm
-    assert asyncio.run(custom_rm(None, SimpleNamespace(label="g-capped-1"))) == 0.65
+    one = SimpleNamespace(label="g-capped-1")
+    assert asyncio.run(custom_rm(None, one)) == 0.65
+    assert asyncio.run(custom_rm(None, [one, SimpleNamespace(label="g-capped-0")])) == [0.65, 1.25]
     with pytest.raises(KeyError, match="never a number"):
         asyncio.run(custom_rm(None, SimpleNamespace(label="unheard of")))
     written(store, "prime-rl", tmp_path / "p")
