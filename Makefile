@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.ready
 
-.PHONY: demo test lint benchmark golden sample trainers clean
+.PHONY: demo test lint benchmark mutations golden sample trainers clean
 
 demo: $(SETUP)
 	@$(BIN)/rubrics demo
@@ -19,6 +19,9 @@ lint: $(SETUP)
 
 benchmark: $(SETUP)
 	$(BIN)/python -m pytest tests/benchmarks -s
+
+mutations: $(SETUP)
+	$(BIN)/python tests/mutations.py
 
 golden: $(SETUP)
 	REWRITE_GOLDEN=1 $(BIN)/python -m pytest tests/golden
