@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -110,6 +111,12 @@ def scored(rubrics: Command, dumps: list[Path], tmp_path_factory: pytest.TempPat
     folder = tmp_path_factory.mktemp("scored")
     rubrics("run", *dumps, cwd=folder, code=1)
     return folder / "rubrics-store"
+
+
+@pytest.fixture
+def copied(scored: Path, tmp_path: Path) -> Path:
+    """A copy of that store under the name that the command takes when none is given."""
+    return Path(shutil.copytree(scored, tmp_path / "rubrics-store"))
 
 
 @pytest.fixture(scope="session")
