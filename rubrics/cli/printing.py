@@ -15,6 +15,8 @@ from rubrics.stages.options import Options
 
 WIDTH = 240
 """Columns of a table that goes to a file or a pipe: ids are not broken there."""
+CELL = 400
+"""Characters of a value that a table shows; `--json` and `--output` give all."""
 
 
 def print_rows(rows: Sequence[dict[str, Any]], as_json: bool = False) -> None:
@@ -41,12 +43,15 @@ def print_rows(rows: Sequence[dict[str, Any]], as_json: bool = False) -> None:
 
 
 def shown(value: Any) -> str:
-    """One value in a table: null is a dash, floats have three digits, control characters are made visible."""
+    """One value in a table: null is a dash, floats have three digits, control characters are made visible, and
+    what is longer than `CELL` is cut."""
     if value is None:
         return "-"
     if isinstance(value, float):
         return f"{value:.3f}"
-    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in str(value))
+    text = str(value)
+    cut = text if len(text) <= CELL else f"{text[:CELL]}... ({len(text)} characters)"
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in cut)
 
 
 def print_run(options: Options, done: dict[str, int], as_json: bool, with_rewards: bool) -> int:
