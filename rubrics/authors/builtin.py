@@ -46,8 +46,8 @@ class BuiltinAuthor:
     def _mined(self, kind: Kind, brief: Brief, able: tuple[StudiedAttempt, ...]) -> list[Criterion]:
         found = candidates(kind, able)
         rules = [item.criterion.rule or "" for item in found]
-        models = self._columns(rules, [as_model(attempt) for attempt in able])
-        apart = self._columns(rules, able)
+        both = self._columns(rules, [*map(as_model, able), *able])
+        models, apart = [column[: len(able)] for column in both], [column[len(able) :] for column in both]
         passed = [attempt.passed for attempt in able]
         kept: list[Criterion] = []
         columns: list[Column] = []
