@@ -16,8 +16,17 @@ dumps_argument = click.argument("dumps", nargs=-1, required=True, metavar="DUMP.
 @click.command()
 @dumps_argument
 @shared(
-    "tasks", "limit", "group_by", "study", "study_from", "seed", "factors", "config", "drop_duplicates",
-    "resynthesize", "workers"
+    "tasks",
+    "limit",
+    "group_by",
+    "study",
+    "study_from",
+    "seed",
+    "factors",
+    "config",
+    "drop_duplicates",
+    "resynthesize",
+    "workers",
 )
 def run(as_json: bool, **values: Any) -> int:
     """From dumps to the reward table and the report: the main job.
