@@ -1,4 +1,5 @@
--- What the reward engine reads of each rollout: its outcome, its two scores, and what its task's rubrics are.
+-- What the reward engine reads of each rollout: its outcome, its two scores, what its audits came to (null: not
+-- audited), and what its task's rubrics are.
 CREATE OR REPLACE VIEW reward_inputs AS
 WITH in_force AS (
   SELECT
@@ -17,6 +18,7 @@ SELECT
   solution_rubric, solution_criteria, solution.score AS solution, solution.failure_class AS solution_failure,
   behavior_rubric, behavior_criteria, behavior.score AS behavior, behavior.failure_class AS behavior_failure,
   coalesce(solution.judge, behavior.judge) AS judge,
+  audit_verdicts.hack,
   studies.rollout_id IS NOT NULL AS studied,
   tasks.task_id IS NOT NULL AS has_task
 FROM rollouts
@@ -26,5 +28,6 @@ LEFT JOIN scores AS solution
   ON solution.rollout_id = rollouts.rollout_id AND solution.rubric_digest = solution_rubric
 LEFT JOIN scores AS behavior
   ON behavior.rollout_id = rollouts.rollout_id AND behavior.rubric_digest = behavior_rubric
+LEFT JOIN audit_verdicts ON audit_verdicts.rollout_id = rollouts.rollout_id
 LEFT JOIN studies ON studies.rollout_id = rollouts.rollout_id AND studies.study_digest = in_force.study_digest
 LEFT JOIN tasks ON tasks.task_id = rollouts.task_id;

@@ -46,10 +46,11 @@ _SHARED = {
     ),
     "factors": click.option(
         "--factors",
-        default="solution,behavior",
-        show_default=True,
         metavar="LIST",
-        help="Scores the reward multiplies.",
+        help="Scores the reward multiplies.  [default: those of the configuration: solution,behavior]",
+    ),
+    "config": click.option(
+        "--config", metavar="FILE", help="TOML with the reward settings that are to differ (docs/rewards.md)."
     ),
     "drop_duplicates": click.option(
         "--drop-duplicates", is_flag=True, help="Leave out rollouts that repeat another's patch and transcript."
@@ -76,7 +77,9 @@ def options_from(values: dict[str, Any]) -> Options:
         for name in ("dumps", "study_from")
         if name in values
     }
-    if "factors" in values:
+    if values.get("config"):
+        absolute["config"] = str(Path(values["config"]).absolute())
+    if values.get("factors") is not None:
         values = {**values, "factors": tuple(item.strip() for item in values["factors"].split(",") if item.strip())}
     return Options.from_dict({**values, **absolute, "store": str(Path(values["store"]).absolute())})
 

@@ -16,7 +16,8 @@ dumps_argument = click.argument("dumps", nargs=-1, required=True, metavar="DUMP.
 @click.command()
 @dumps_argument
 @shared(
-    "tasks", "limit", "group_by", "study", "study_from", "seed", "factors", "drop_duplicates", "resynthesize", "workers"
+    "tasks", "limit", "group_by", "study", "study_from", "seed", "factors", "config", "drop_duplicates",
+    "resynthesize", "workers"
 )
 def run(as_json: bool, **values: Any) -> int:
     """From dumps to the reward table and the report: the main job.
@@ -68,7 +69,7 @@ def score(as_json: bool, **values: Any) -> int:
 
 
 @click.command()
-@shared("factors", "drop_duplicates")
+@shared("factors", "config", "drop_duplicates")
 def reward(as_json: bool, **values: Any) -> int:
     """Compute the reward table from stored grades and outcomes."""
     return run_and_print("compute_rewards", values, as_json)

@@ -1,15 +1,12 @@
-"""Validity and the product reward (method 2.1, 2.2, 2.4), row by row."""
+"""Validity and the product reward (method 2.1, 2.4), row by row."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int8]
-Bools = NDArray[np.bool_]
+from rubrics.rewards.arrays import Bools, Floats, Ints
 
 OUTCOMES = ("passed", "failed", "infra", "truncated", "unknown")
 STATUSES = ("ok", "infra", "truncated", "unknown", "ungraded")
@@ -18,6 +15,10 @@ UNGRADED = STATUSES.index("ungraded")
 _STATUS_OF = np.array(
     [STATUSES.index("ok" if name in ("passed", "failed") else name) for name in OUTCOMES], dtype=np.int8
 )
+_KNOWN = np.array([name in ("passed", "failed", "truncated") for name in OUTCOMES])
+
+Factor = tuple[Bools, Floats]
+"""The rows that a score multiplies (not those whose rubric has no criteria), and the score in [0, 1]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,23 +35,23 @@ class Product:
     """Rows that count in group statistics."""
 
 
-def product(outcome: Ints, confirmed_hack: Bools, factors: tuple[tuple[Bools, Floats], ...]) -> Product:
-    """R_i = test_i * product of the factors (method 2.4).
+def known_outcome(outcome: Ints) -> Bools:
+    """Rows whose outcome counts; infra and unknown do not (method 2.1)."""
+    return _KNOWN[outcome]
 
-    `outcome` indexes `OUTCOMES`. `factors` holds, for each factor that the run multiplies, the rows it
-    applies to (false where the task's rubric has no criteria) and its scores in [0, 1], NaN for null.
-    A row whose test is 0, or whose hack is confirmed (method 2.2), is 0 whatever the scores, null
-    included; a pass with a null factor is ungraded and masked.
+
+def product(outcome: Ints, passes: Bools, factors: tuple[Factor, ...], multiplied: Bools) -> Product:
+    """R_i = test_i * product of the factors on `multiplied` rows, test_i on the others (method 2.4).
+
+    `outcome` indexes `OUTCOMES`; `passes` are those left after the hack reset. A row that is no pass is 0
+    whatever its scores, null included; a pass with a null factor is ungraded and masked.
     """
-    known = (outcome == PASSED) | (outcome == FAILED) | (outcome == TRUNCATED)
-    passed = outcome == PASSED
-    test = np.where(known, passed.astype(np.float64), np.nan)
-    scores = np.ones(len(outcome), dtype=np.float64)
-    for applies, score in factors:
-        scores = np.where(applies, scores * score, scores)
-    counts = passed & ~confirmed_hack
-    reward = np.where(known, np.where(counts, scores, 0.0), np.nan)
-    ungraded = counts & np.isnan(scores)
-    status = _STATUS_OF[outcome]
-    status[ungraded] = UNGRADED
-    return Product(status, test, reward, known & ~ungraded)
+    known = known_outcome(outcome)
+    test = np.where(known, outcome == PASSED, np.nan)
+    score = np.where(passes, 1.0, 0.0)
+    for applies, values in factors:
+        score = np.where(applies & multiplied & passes, score * values, score)
+    ungraded = np.isnan(score)
+    valid = known & ~ungraded
+    status = np.where(ungraded, np.int8(UNGRADED), _STATUS_OF[outcome])
+    return Product(status, test, np.where(valid, score, np.nan), valid)

@@ -28,8 +28,10 @@ class Options:
     study: int = 4
     """Attempts to study per task."""
     seed: int = 0
-    factors: tuple[str, ...] = KINDS
-    """Scores that the reward multiplies."""
+    factors: tuple[str, ...] | None = None
+    """Scores that the reward multiplies; null: those of the configuration."""
+    config: str | None = None
+    """TOML file of the reward configuration; null: the defaults."""
     drop_duplicates: bool = False
     resynthesize: bool = False
     """Write rubrics anew where the store has some."""
@@ -43,9 +45,11 @@ class Options:
         for name, value in (("--study", self.study), ("--workers", self.workers), ("--limit", self.limit)):
             if value is not None and value < 1:
                 raise UsageError(f"{name} {value}; wanted a whole number of at least 1")
-        unknown = set(self.factors) - set(KINDS)
-        if unknown or len(set(self.factors)) != len(self.factors):
-            raise UsageError(f"--factors {','.join(self.factors)!r}; wanted some of {', '.join(KINDS)}, each once")
+        factors = self.factors or ()
+        if set(factors) - set(KINDS) or len(set(factors)) != len(factors):
+            raise UsageError(f"--factors {','.join(factors)!r}; wanted some of {', '.join(KINDS)}, each once")
+        if self.config is not None and not Path(self.config).is_file():
+            raise UsageError(f"--config {self.config}: no such file; name a TOML file of the reward configuration")
         for dump in (*self.dumps, *self.study_from):
             if not Path(dump).exists():
                 raise UsageError(f"{dump}: no such file or folder; name a dump of rollouts")

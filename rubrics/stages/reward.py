@@ -1,7 +1,8 @@
-"""Reward: from outcomes and grades to the reward table. Arithmetic over stored tables, nothing else."""
+"""Reward: from outcomes, grades, audits and rankings to the reward table. Arithmetic over stored tables."""
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
@@ -9,129 +10,89 @@ from typing import Any
 import numpy as np
 
 from rubrics.records.census import CensusLine
-from rubrics.records.rubrics import KINDS
-from rubrics.rewards.config import ENGINE_VERSION, RewardConfig
-from rubrics.rewards.groups import DROP_REASONS, centred, group_statistics
-from rubrics.rewards.product import OUTCOMES, STATUSES, UNGRADED, product
+from rubrics.rewards.config import ENGINE_VERSION
+from rubrics.rewards.engine import EngineOutputs, compute
 from rubrics.stages.options import Options
+from rubrics.stages.reward_census import DETAILS, chunk_counts
+from rubrics.stages.reward_columns import engine_inputs, reward_columns
+from rubrics.stages.reward_config import reward_config
 from rubrics.stages.stage import Chunk, census_rows
+from rubrics.store.arrays import placed
 from rubrics.store.reward_rows import reward_table
 from rubrics.store.store import StageRun, Store
+from rubrics.store.streams import stream, whole
 
-_PASSED_THROUGH = (
-    "task_id", "group_id", "rollout_id", "run", "attempt", "policy", "policy_step", "studied", "transcript_digest",
-    "solution_rubric", "behavior_rubric", "judge", "rung", "solution", "behavior",
-)  # fmt: skip
-_SWITCH = {
-    "no_transcript": "no transcript: `--factors solution` would score it by its patch",
-    "no_patch": "no patch: `--factors behavior` would score it by its transcript",
-}
+CHUNK_ROWS = 100_000
+"""Rollouts per chunk; a chunk holds whole tasks, so that routes can be told."""
+_INPUTS = "SELECT * FROM reward_inputs WHERE {} ORDER BY task_id, group_id, rollout_id"
+_RANKINGS = "SELECT * FROM rankings WHERE task_id IN (SELECT unnest($tasks))"
+_SPREADS = """
+SELECT rollout_id, max(score) - min(score) AS spread
+FROM (
+  SELECT rollout_id, repeat, CASE WHEN bool_or(score IS NULL) THEN NULL ELSE product(score) END AS score
+  FROM score_repeats
+  WHERE task_id IN (SELECT unnest($tasks)) AND kind IN (SELECT unnest($kinds))
+    AND rubric_digest IN (SELECT rubric_digest FROM rubrics)
+  GROUP BY rollout_id, repeat
+)
+GROUP BY rollout_id
+HAVING count(score) > 1
+"""
 
 
 class Reward:
-    """Makes `rewards` anew from `outcomes`, `grades` and `rubrics`."""
+    """Makes `rewards` anew from `outcomes`, `grades`, `rubrics`, `audits` and `rankings`."""
 
     name = "reward"
 
     def __init__(self, store: Store, options: Options) -> None:
         self._store = store
         self._options = options
-        self._config = RewardConfig(factors=options.factors)
-        self._census: list[CensusLine] = []
+        self._config = reward_config(options)
+        self._ranked = store.count("rankings") > 0
+        self._repeated = _number(store, "SELECT count(*) AS n FROM grades WHERE repeat > 0") > 0
+        self._counts: Counter[tuple[str, str]] = Counter()
+        self._lock = threading.Lock()
 
     def chunks(self) -> Iterable[Chunk]:
-        return [Chunk("groups", (), self._store.count("rollouts"))]
+        inputs = _INPUTS.format("duplicate_of IS NULL" if self._options.drop_duplicates else "true")
+        tables = whole(stream(self._store, inputs, CHUNK_ROWS), "task_id", CHUNK_ROWS)
+        for number, table in enumerate(tables):
+            yield Chunk(f"groups {number}", (table,), table.num_rows)
 
     def work(self, run: StageRun, chunk: Chunk) -> int:
-        where = "duplicate_of IS NULL" if self._options.drop_duplicates else "true"
-        inputs = self._store.query(f"SELECT * FROM reward_inputs WHERE {where} ORDER BY task_id, group_id, rollout_id")
-        columns = reward_columns(inputs, self._config)
-        run.append_table("rewards", reward_table(columns, inputs.num_rows))
-        self._count(columns, chunk.rollouts - inputs.num_rows)
+        table = chunk.items[0]
+        outputs = self._compute(table)
+        columns = reward_columns(table, outputs, self._config)
+        run.append_table("rewards", reward_table(columns, table.num_rows))
+        with self._lock:
+            self._counts.update(chunk_counts(table, outputs, columns["failure_class"]))
         return chunk.rollouts
 
-    def _count(self, columns: dict[str, Any], dropped: int) -> None:
-        if dropped:
-            self._note("duplicate_dropped", "left out by --drop-duplicates", dropped)
-        rows = zip(columns["status"], columns["failure_class"], strict=True)
-        ungraded = Counter(failure for status, failure in rows if status == STATUSES[UNGRADED])
-        for failure, count in sorted(ungraded.items()):
-            self._note(f"ungraded_{failure}", _SWITCH.get(failure, "a pass without a score: masked"), count)
-        groups = dict(zip(columns["group_id"].to_pylist(), columns["drop_reason"], strict=True))
-        for reason, count in sorted(Counter(reason for reason in groups.values() if reason).items()):
-            self._note(f"group_{reason}", "groups dropped: they carry no signal", count, subject="run")
-
-    def _note(self, kind: str, detail: str, count: int, subject: Any = "rollout") -> None:
-        self._census.append(CensusLine(self.name, subject, kind, "", detail, count))
+    def _compute(self, table: Any) -> EngineOutputs:
+        tasks = {"tasks": table.column("task_id").unique().to_pylist()}
+        rankings = self._store.query(_RANKINGS, tasks) if self._ranked else None
+        spread = np.full(table.num_rows, np.nan)
+        if self._repeated:
+            spreads = self._store.query(_SPREADS, {**tasks, "kinds": list(self._config.factors)})
+            spread = placed(spreads, "spread", "rollout_id", table)
+        return compute(engine_inputs(table, rankings, spread, self._config), self._config)
 
     def finish(self, run: StageRun) -> None:
+        if self._options.drop_duplicates:
+            dropped = _number(self._store, "SELECT count(*) AS n FROM rollouts WHERE duplicate_of IS NOT NULL")
+            self._counts["rollout", "duplicate_dropped"] = dropped
+        lines = [
+            CensusLine(self.name, subject, kind, "", DETAILS.get(kind, "a pass without a score: masked"), count)  # type: ignore[arg-type]
+            for (subject, kind), count in sorted(self._counts.items())
+            if count
+        ]
         run.append("rewards", ())
-        run.append("census", census_rows(self._census))
+        config = self._config
+        row = {"config_digest": config.digest(), "engine_version": ENGINE_VERSION, "content": config.content()}
+        run.append("reward_configs", [row])
+        run.append("census", census_rows(lines))
 
 
-def reward_columns(inputs: Any, config: RewardConfig) -> dict[str, Any]:
-    """Every column of `rewards` for the rows of the view `reward_inputs`, in their order."""
-    outcome = _codes(inputs.column("outcome").to_pylist(), OUTCOMES)
-    no_hack = np.zeros(inputs.num_rows, dtype=np.bool_)
-    factors = tuple(_factor(inputs, kind) for kind in config.factors)
-    result = product(outcome, no_hack, factors)
-    groups = inputs.column("group_id").combine_chunks().dictionary_encode()
-    group = groups.indices.to_numpy().astype(np.int64)
-    statistics = group_statistics(group, len(groups.dictionary), result.reward, result.valid)
-    kept = statistics.drop[group] == 0
-    base = centred(result.reward, result.valid, group, statistics.mean)
-    status = np.array(STATUSES, dtype=object)[result.status]
-    reasons = np.array([None, *DROP_REASONS[1:]], dtype=object)
-    return {
-        **{name: inputs.column(name) for name in _PASSED_THROUGH},
-        "status": status,
-        "failure_class": _failure_classes(inputs, status, config),
-        "test": result.test,
-        "route": "grs",
-        "reward_raw": result.reward,
-        "reward": result.reward,
-        "group_size": statistics.size[group],
-        "group_valid": statistics.valid[group],
-        "group_mean": statistics.mean[group],
-        "kept": kept,
-        "drop_reason": reasons[statistics.drop[group]],
-        "advantage_base": base,
-        "advantage": np.where(kept, base, np.nan),
-        "reward_star": np.where(kept & result.valid, result.reward, np.nan),
-        "config_digest": config.digest(),
-        "engine_version": ENGINE_VERSION,
-    }
-
-
-def _codes(values: list[str], names: tuple[str, ...]) -> Any:
-    known = {name: code for code, name in enumerate(names)}
-    return np.fromiter((known[value] for value in values), dtype=np.int8, count=len(values))
-
-
-def _factor(inputs: Any, kind: str) -> tuple[Any, Any]:
-    """Where a factor applies (everywhere but in tasks whose rubric has no criteria), and its scores."""
-    criteria = inputs.column(f"{kind}_criteria").to_numpy(zero_copy_only=False).astype(np.float64)
-    scores = inputs.column(kind).to_numpy(zero_copy_only=False).astype(np.float64)
-    return criteria != 0, scores
-
-
-def _failure_classes(inputs: Any, status: Any, config: RewardConfig) -> list[str | None]:
-    """Why a row is not ok: the exit status, `no_task`, `no_outcome`, or what its missing score lacks."""
-    names = ["detail", "has_task", *(f"{kind}_{what}" for kind in KINDS for what in ("rubric", "criteria", "failure"))]
-    rows = inputs.select(names).to_pylist()
-    return [_failure_class(row, name, config) for row, name in zip(rows, status, strict=True)]
-
-
-def _failure_class(row: dict[str, Any], status: str, config: RewardConfig) -> str | None:
-    if status in ("infra", "truncated"):
-        return row["detail"] or status
-    if status == "unknown":
-        return "no_outcome" if row["has_task"] else "no_task"
-    if status != STATUSES[UNGRADED]:
-        return None
-    for kind in config.factors:
-        if row[f"{kind}_rubric"] is None:
-            return "no_rubric"
-        if row[f"{kind}_criteria"] and row[f"{kind}_failure"]:
-            return str(row[f"{kind}_failure"])
-    return "no_grades"
+def _number(store: Store, sql: str) -> int:
+    return int(store.query(sql).to_pylist()[0]["n"])

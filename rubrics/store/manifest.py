@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,12 @@ from typing import Any
 from rubrics import __version__
 from rubrics.errors import StoreError
 from rubrics.store.schema import FORMAT_MAJOR, TABLES
+
+_PART = re.compile(r"tables/(?P<table>[a-z_]+)/[0-9a-f]+-[0-9]+\.parquet")
+"""What a part may be called: views are made of these names, so none may leave the store or stand for several files."""
+
+TEMPORARY = ".*.tmp"
+"""Names of files that are being written; one that is left over belongs to a killed process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +55,15 @@ class Manifest:
 def read_manifest(path: Path) -> Manifest:
     """Read a manifest. Raises `StoreError` when it is missing, broken, or of another major format version."""
     try:
-        text = path.read_text("utf-8")
-    except FileNotFoundError:
+        content = json.loads(path.read_text("utf-8"))
+        found = content["format"]
+    except (FileNotFoundError, NotADirectoryError):
         raise StoreError(
             f"{path.parent}: no manifest.json here; name a store, or make one with `rubrics run`"
         ) from None
-    try:
-        content = json.loads(text)
-        found = content["format"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise StoreError(f"{path}: not a manifest ({error}); restore it or make the store again") from None
-    if found != FORMAT_MAJOR:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise _broken(path, error) from None
+    if found != FORMAT_MAJOR or isinstance(found, bool):
         raise StoreError(
             f"{path}: format {found!r}, this program reads format {FORMAT_MAJOR}; "
             f"use the version that wrote it ({content.get('producer', 'unknown')}) or make the store again"
@@ -69,16 +74,22 @@ def read_manifest(path: Path) -> Manifest:
 def _from_json(path: Path, content: dict[str, Any]) -> Manifest:
     try:
         tables = {
-            name: tuple(Version(item["run_id"], tuple(item["parts"]), item["rows"]) for item in versions)
+            name: tuple(Version(str(item["run_id"]), tuple(item["parts"]), int(item["rows"])) for item in versions)
             for name, versions in content["tables"].items()
             if name in TABLES
         }
-    except (KeyError, TypeError, AttributeError) as error:
-        raise StoreError(f"{path}: not a manifest ({error}); restore it or make the store again") from None
-    for part in (part for versions in tables.values() for version in versions for part in version.parts):
-        if part.startswith("/") or ".." in Path(part).parts or "'" in part:
-            raise StoreError(f"{path}: part {part!r} leaves the store; do not use this store")
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise _broken(path, error) from None
+    for name, versions in tables.items():
+        for part in (part for version in versions for part in version.parts):
+            match = _PART.fullmatch(part) if isinstance(part, str) else None
+            if match is None or match["table"] != name:
+                raise StoreError(f"{path}: part {part!r} is no part of table {name}; do not use this store")
     return Manifest(tables)
+
+
+def _broken(path: Path, error: Exception) -> StoreError:
+    return StoreError(f"{path}: not a manifest ({error}); restore it or make the store again")
 
 
 def write_manifest(path: Path, manifest: Manifest) -> None:

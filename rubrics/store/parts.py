@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -58,9 +58,10 @@ class PartWriter:
     def finish(self) -> None:
         self._flush()
 
-    def discard(self) -> None:
+    def discard(self, kept: Collection[Path] = ()) -> None:
         for part in self.parts:
-            part.unlink(missing_ok=True)
+            if part not in kept:
+                part.unlink(missing_ok=True)
 
     def _flush(self) -> None:
         rows, self._rows, self._bytes = self._rows, [], 0

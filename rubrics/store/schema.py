@@ -153,6 +153,32 @@ GRADES = Table(
     order=("task_id", "rollout_id", "kind", "criterion_id"),
 )  # fmt: skip
 
+AUDITS = Table(
+    "audits",
+    _schema(
+        rollout_id=TEXT, task_id=TEXT, source=TEXT, kind=TEXT, verdict=TEXT, evidence=TEXT, failure_class=TEXT,
+        reason=TEXT, prompt_digest=TEXT, code_version=TEXT,
+    ),
+    key=("rollout_id", "source", "kind"),
+    order=("task_id", "rollout_id", "source", "kind"),
+)  # fmt: skip
+"""What an audit found: `verdict` is none, suspected or confirmed; a finding without evidence is ignored. `source` is
+the rules, a judge or a ranking; `kind` the pattern. A rollout that was audited and is clean has a row `none`."""
+
+RANKINGS = Table(
+    "rankings",
+    _schema(
+        task_id=TEXT, group_id=TEXT, rollout_id=TEXT, round=INT, position=INT, label=TEXT, approach=INT, precision=INT,
+        minimality=INT, side_effects=INT, craftsmanship=INT, unrequested_rewrite=BOOL, test_workaround=BOOL,
+        severe_process_issue=BOOL, unresolved_regression=BOOL, no_difference=BOOL, usable=BOOL, failure_class=TEXT,
+        evidence=TEXT, judge=TEXT, prompt_digest=TEXT, code_version=TEXT,
+    ),
+    key=("rollout_id", "round"),
+    order=("task_id", "group_id", "round", "rollout_id"),
+)  # fmt: skip
+"""One row per ranked pass and round: five checks from 1 to 5 (null: not answered) and four flags, which are true only
+where `evidence` (JSON by flag) holds something."""
+
 REWARDS = Table(
     "rewards",
     _schema(
@@ -168,6 +194,39 @@ REWARDS = Table(
     order=("task_id", "group_id", "rollout_id"),
 )  # fmt: skip
 
+REWARD_CONFIGS = Table(
+    "reward_configs",
+    _schema(config_digest=TEXT, engine_version=TEXT, content=TEXT),
+    key=("config_digest",),
+    order=("config_digest",),
+)
+"""The resolved configuration, as JSON, that the `config_digest` of reward rows stands for."""
+
+TOKEN_WEIGHTS = Table(
+    "token_weights",
+    _schema(
+        task_id=TEXT, rollout_id=TEXT, turn=INT, kind=TEXT, multiplier=FLOAT, tokens=INT, config_digest=TEXT,
+        engine_version=TEXT,
+    ),
+    key=("rollout_id", "turn"),
+    order=("task_id", "rollout_id", "turn"),
+)  # fmt: skip
+"""Multipliers of the advantage: a row with a turn holds for that turn, one without for all other turns of the rollout;
+what has no row has multiplier 1."""
+
+TOKEN_BATCHES = Table(
+    "token_batches",
+    _schema(
+        policy=TEXT, policy_step=INT, rollouts=INT, without_counts=INT, alpha=FLOAT, beta=FLOAT, alpha_clamped=BOOL,
+        beta_clamped=BOOL, positive_unclean=BOOL, negative_unclean=BOOL, mass_positive=FLOAT, mass_positive_after=FLOAT,
+        mass_negative=FLOAT, mass_negative_after=FLOAT, config_digest=TEXT, engine_version=TEXT,
+    ),
+    key=("policy", "policy_step"),
+    order=("policy", "policy_step"),
+)  # fmt: skip
+"""The coefficients of each batch, the mass (sum of tokens times |advantage|) of each sign before and after, and why the
+two differ where they do."""
+
 CENSUS = Table(
     "census",
     _schema(stage=TEXT, subject=TEXT, kind=TEXT, place=TEXT, detail=TEXT, count=INT),
@@ -179,7 +238,7 @@ CENSUS = Table(
 TABLES: dict[str, Table] = {
     table.name: table
     for table in (
-        TASKS, SEALED, ROLLOUTS, TRANSCRIPTS, OUTCOMES, FACTS_TABLE, CONTRASTS_TABLE, STUDIES, RUBRICS, GRADES, REWARDS,
-        CENSUS
+        TASKS, SEALED, ROLLOUTS, TRANSCRIPTS, OUTCOMES, FACTS_TABLE, CONTRASTS_TABLE, STUDIES, RUBRICS, GRADES, AUDITS,
+        RANKINGS, REWARDS, REWARD_CONFIGS, TOKEN_WEIGHTS, TOKEN_BATCHES, CENSUS,
     )
 }  # fmt: skip

@@ -14,11 +14,13 @@ import duckdb
 import pyarrow as pa
 
 from rubrics.errors import StoreError, UsageError
-from rubrics.store.manifest import Manifest, Version, read_manifest, write_atomic, write_manifest
+from rubrics.store.manifest import TEMPORARY, Manifest, Version, read_manifest, write_atomic, write_manifest
 from rubrics.store.parts import PartWriter, Row
 from rubrics.store.paths import StorePaths
 from rubrics.store.schema import TABLES, Table
 from rubrics.store.views import derived_views, table_source, table_views, views_sql
+
+_NOTHING = Version("", (), 0)
 
 
 class Store:
@@ -37,7 +39,7 @@ class Store:
         if store.paths.manifest.exists():
             store.manifest()
             return store
-        if store.paths.root.exists() and any(item.name != ".lock" for item in store.paths.root.iterdir()):
+        if store.paths.root.exists() and not _is_new(store.paths.root):
             raise StoreError(f"{root}: not empty and not a store; name another folder with --store")
         store.paths.root.mkdir(parents=True, exist_ok=True)
         write_manifest(store.paths.manifest, Manifest())
@@ -57,25 +59,38 @@ class Store:
         version = self.manifest().current(table)
         return version.rows if version else 0
 
-    def connect(self) -> duckdb.DuckDBPyConnection:
-        """A connection with all views, that can read the store's tables and nothing else."""
+    def connect(self, *more: str) -> duckdb.DuckDBPyConnection:
+        """A connection with all views, that can open the parts behind them, those of the tables `more`, and no other
+        file: `sealed` has no view. Raises `StoreError` when a part is missing or broken."""
+        manifest = self.manifest()
+        names = [name for name, table in TABLES.items() if table.has_view or name in more]
+        parts = [part for name in names for part in (manifest.current(name) or _NOTHING).parts]
         connection = duckdb.connect()
-        connection.execute("SET allowed_directories = [$root]", {"root": f"{self.paths.tables}/"})
-        connection.execute("SET enable_external_access = false")
-        connection.execute("SET autoinstall_known_extensions = false")
-        connection.execute("SET lock_configuration = true")
-        connection.execute(table_views(self.manifest(), self.paths.root))
-        connection.execute(derived_views())
+        try:
+            connection.execute("SET allowed_paths = $paths", {"paths": [str(self.paths.root / part) for part in parts]})
+            connection.execute("SET enable_external_access = false")
+            connection.execute("SET autoinstall_known_extensions = false")
+            connection.execute("SET lock_configuration = true")
+            connection.execute(table_views(manifest, self.paths.root))
+            connection.execute(derived_views())
+        except duckdb.Error as error:
+            connection.close()
+            raise StoreError(f"{self.paths.root}: {str(error).splitlines()[0]}; make the store again") from None
         return connection
 
     def query(self, sql: str, parameters: dict[str, Any] | None = None) -> pa.Table:
-        """Result of one query over the views. Raises `UsageError` with DuckDB's own words when it fails."""
+        """Result of one SELECT over the views: nothing that it says can write to the store.
+
+        Raises `UsageError` with DuckDB's own words when it fails.
+        """
         with self.connect() as connection:
             try:
-                relation = connection.sql(sql, params=parameters)
+                kinds = [statement.type.name for statement in connection.extract_statements(sql)]
+                if kinds != ["SELECT"]:
+                    raise UsageError(f"query holds {', '.join(kinds) or 'nothing'}; wanted one SELECT (or FROM ...)")
+                return connection.sql(sql, params=parameters).to_arrow_table()
             except duckdb.Error as error:
                 raise UsageError(f"query failed: {error}") from None
-            return pa.table({}) if relation is None else relation.to_arrow_table()
 
     def rows(
         self, table: str, columns: Sequence[str] = (), where: str = "true", **parameters: Any
@@ -91,7 +106,7 @@ class Store:
         listed = ", ".join(f'"{name}"' for name in columns) or "*"
         order = ", ".join(f'"{name}"' for name in spec.order)
         source = table_source(spec, self.manifest(), self.paths.root)
-        with self.connect() as connection:
+        with self.connect(table) as connection:
             query = f"SELECT {listed} FROM {source} WHERE {where} ORDER BY {order}"
             for batch in connection.sql(query, params=parameters or None).to_arrow_reader(size):
                 yield batch.to_pylist()
@@ -116,8 +131,10 @@ class Store:
         with _locked(self.paths.lock):
             manifest = self.manifest().only_current()
             write_manifest(self.paths.manifest, manifest)
+            write_atomic(self.paths.views, views_sql(manifest))
             kept = {self.paths.root / part for part in manifest.parts()}
             doomed = [file for file in self.paths.tables.rglob("*") if file.is_file() and file not in kept]
+            doomed += self.paths.root.glob(TEMPORARY)
             for file in doomed:
                 file.unlink()
             return len(doomed)
@@ -130,6 +147,7 @@ class StageRun:
         self._store = store
         self._writers: dict[str, PartWriter] = {}
         self._lock = threading.Lock()
+        self._ended = False
         self.run_id = uuid.uuid4().hex[:16]
 
     def append(self, table: str, rows: Iterable[Row]) -> None:
@@ -154,6 +172,8 @@ class StageRun:
             self.append(table, batch)
 
     def _writer(self, table: str) -> PartWriter:
+        if self._ended:
+            raise StoreError(f"table {table}: rows come after their stage run has ended; run the stage again")
         if table not in self._writers:
             self._writers[table] = PartWriter(self._store.paths, TABLES[table], self.run_id)
         return self._writers[table]
@@ -169,17 +189,28 @@ class StageRun:
         manifest = self._store.manifest().with_versions(versions)
         write_manifest(self._store.paths.manifest, manifest)
         write_atomic(self._store.paths.views, views_sql(manifest))
+        self._ended = True
 
     def discard(self) -> None:
-        for writer in self._writers.values():
-            writer.discard()
+        """Delete what this run wrote, except what the manifest names: then only `views.sql` could not be written."""
+        with self._lock:
+            self._ended = True
+            named = {self._store.paths.root / part for part in self._store.manifest().parts()}
+            for writer in self._writers.values():
+                writer.discard(named)
+
+
+def _is_new(root: Path) -> bool:
+    """A folder without anything but what a store leaves that was killed while it was made."""
+    return root.is_dir() and all(item.name == ".lock" or item.match(TEMPORARY) for item in root.iterdir())
 
 
 def _check_unique(table: Table, parts: Sequence[Path]) -> None:
     if not parts:
         return
     key = ", ".join(f'"{name}"' for name in table.key)
-    query = f"SELECT {key}, count(*) FROM read_parquet($parts) GROUP BY ALL HAVING count(*) > 1 LIMIT 1"
+    source = "read_parquet($parts, hive_partitioning = false)"
+    query = f"SELECT {key}, count(*) FROM {source} GROUP BY ALL HAVING count(*) > 1 LIMIT 1"
     with duckdb.connect() as connection:
         rows = connection.execute(query, {"parts": [str(part) for part in parts]}).fetchall()
     for *values, times in rows:

@@ -29,7 +29,7 @@ def table_source(table: Table, manifest: Manifest, root: Path | None) -> str:
         return f"(SELECT {columns} WHERE false)"
     parts = [part if root is None else str(root / part) for part in version.parts]
     listed = ", ".join("'" + part.replace("'", "''") + "'" for part in parts)
-    return f"read_parquet([{listed}])"
+    return f"read_parquet([{listed}], hive_partitioning = false)"  # a folder `a=b` above the store is no column
 
 
 def table_views(manifest: Manifest, root: Path | None = None) -> str:
