@@ -1,0 +1,112 @@
+"""Audit: every rollout looked at for leaks of the answer and gaming of the grader, task by task."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from rubrics import __version__, jsonio
+from rubrics.audit.audit import audit_group
+from rubrics.audit.findings import Finding, verdict_of
+from rubrics.audit.material import Material, TaskFacts
+from rubrics.facts.diffs import parse_patch
+from rubrics.records import transcripts
+from rubrics.records.census import CensusLine
+from rubrics.stages.options import Options
+from rubrics.stages.stage import Chunk, census_rows
+from rubrics.stages.tasks import task_chunks
+from rubrics.store.store import StageRun, Store
+
+SOURCE = "rules"
+CLEAN = "none"
+"""`kind` of the one row of a rollout in which nothing was found."""
+
+
+class Audit:
+    """Rows of `audits` by the rules, of the chosen tasks; those of other auditors and tasks stay."""
+
+    name = "audit"
+
+    def __init__(self, store: Store, options: Options) -> None:
+        self._store = store
+        self._chunks = list(task_chunks(store, options))
+        self._counts: Counter[tuple[str, str]] = Counter()
+        self._unread = 0
+
+    def chunks(self) -> Iterable[Chunk]:
+        return self._chunks
+
+    def work(self, run: StageRun, chunk: Chunk) -> int:
+        for task_id in chunk.items:
+            rows = list(self._rollouts(task_id))
+            task = self._task(task_id)
+            group = [_material(row, task) for row in rows]
+            for material, findings in zip(group, audit_group(group), strict=True):
+                if material.patch is None and not material.turns:
+                    self._unread += 1
+                    continue
+                run.append("audits", audit_rows(material.rollout_id, task_id, findings))
+                self._counts[verdict_of(findings), ""] += 1
+                self._counts.update((finding.level, finding.pattern) for finding in findings)
+        return chunk.rollouts
+
+    def _rollouts(self, task_id: str) -> Iterator[dict[str, Any]]:
+        query = """
+            SELECT rollout_id, patch, turns FROM (SELECT * FROM rollouts WHERE task_id = $task)
+            LEFT JOIN transcripts USING (transcript_digest, task_id) ORDER BY rollout_id
+        """
+        yield from self._store.query(query, {"task": task_id}).to_pylist()
+
+    def _task(self, task_id: str) -> TaskFacts:
+        """The task with the lines of its hidden tests: sealed text, which the audit may compare with."""
+        rows = self._store.rows("tasks", where="task_id = $task", task=task_id)
+        sealed = self._store.rows("sealed", ["task_id", "test_patch"], where="task_id = $task", task=task_id)
+        if not rows:
+            return TaskFacts(task_id)
+        row = rows[0]
+        tests = tuple(row["fail_to_pass"] or ()), tuple(row["pass_to_pass"] or ())
+        hidden = hidden_tests(sealed[0]["test_patch"]) if sealed else None
+        return TaskFacts(task_id, row["repo"], row["base_commit"], row["spec"], *tests, hidden)
+
+    def finish(self, run: StageRun) -> None:
+        done = [task_id for chunk in self._chunks for task_id in chunk.items]
+        run.append("audits", ())
+        others = "source <> $source OR task_id NOT IN (SELECT unnest($done))"
+        run.keep("audits", others, source=SOURCE, done=done)
+        run.append("census", census_rows(self._census()))
+
+    def _census(self) -> Iterator[CensusLine]:
+        for (level, pattern), count in sorted(self._counts.items()):
+            kind, detail = (level, f"rollouts with a finding of {pattern}") if pattern else (level, "rollouts in all")
+            yield CensusLine(self.name, "rollout", kind, pattern, detail, count)
+        if self._unread:
+            detail = "neither patch nor transcript: nothing to audit"
+            yield CensusLine(self.name, "rollout", "unaudited", "", detail, self._unread)
+
+
+def hidden_tests(test_patch: str | None) -> str | None:
+    """The lines that a test patch adds, joined by newlines."""
+    if test_patch is None:
+        return None
+    files = parse_patch(test_patch).files
+    lines = (line for file in files for hunk in file.hunks for line in hunk.lines)
+    return "\n".join(line.text for line in lines if line.kind == "added")
+
+
+def audit_rows(rollout_id: str, task_id: str, findings: Iterable[Finding]) -> Iterator[dict[str, Any]]:
+    """Rows of `audits`: one per pattern found, or one that says that there was none."""
+    common = {"rollout_id": rollout_id, "task_id": task_id, "source": SOURCE, "code_version": __version__}
+    listed = list(findings)
+    for finding in listed:
+        evidence = jsonio.dumps({"pointers": list(finding.evidence), "quote": finding.quote})
+        row = {"kind": finding.pattern, "verdict": finding.level, "evidence": evidence, "reason": finding.detail}
+        yield {**common, **row}
+    if not listed:
+        yield {**common, "kind": CLEAN, "verdict": CLEAN, "evidence": "", "reason": "nothing found"}
+
+
+def _material(row: dict[str, Any], task: TaskFacts) -> Material:
+    turns = () if row["turns"] is None else transcripts.from_json(row["turns"])
+    patch = None if row["patch"] is None else parse_patch(row["patch"])
+    return Material(row["rollout_id"], task, patch, turns)
