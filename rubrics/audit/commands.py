@@ -38,7 +38,7 @@ def _of(step: Step) -> Iterator[Finding]:
     elif place and REPORTED.search(place) and _by_hand(step):
         yield _finding("result_written", "suspected", step, "a report of results is written by hand")
     if place and _RUNNER_BIN.search(place) and step.head != "ln":
-        certain = _ENDS_WELL.search(step.body or step.text) is not None
+        certain = _ENDS_WELL.search((step.body or step.text).replace("\\n", "\n")) is not None
         yield _finding(
             "runner_patched", "confirmed" if certain else "suspected", step, "the runner's command is replaced"
         )

@@ -51,12 +51,11 @@ def read_git(step: Step, refs: Refs, output: str) -> Reach | None:
 def _log(step: Step, verb: str, arguments: tuple[str, ...], refs: Refs, output: str) -> Reach | None:
     options = _before_paths(arguments)
     everywhere = any(word.startswith(_EVERYWHERE) or word == "-g" for word in options)
-    foreign = any(refs.standing(word) == "foreign" for word in options if word[:1] != "-")
+    ends = [word if "..." in word else word.rpartition("..")[2] or word for word in options if word[:1] != "-"]
+    foreign = any(refs.standing(end) == "foreign" for end in ends)
     if not everywhere and not foreign:
         refs.saw_ancestors(output)
         return None
-    if everywhere and any(word in ("--not", "--max-count=0") for word in options):
-        everywhere = True
     refs.saw_listing(output)
     prints = verb != "rev-list" and bool(_SHOWS & set(options) or any(word[:2] in ("-L", "-U") for word in options))
     return Reach(step, "history_read" if prints else "history_searched", prints)
@@ -92,7 +91,7 @@ def _content(step: Step, verb: str, arguments: tuple[str, ...], refs: Refs, outp
     options = _before_paths(arguments)
     revision = next((found for word in options if (found := _foreign(verb, word, refs)) is not None), None)
     if revision is None:
-        if verb == "show":
+        if verb in ("show", "blame", "annotate"):
             refs.saw_ancestors(output)
         return None
     if verb == "restore" or verb in ("checkout", "switch", "reset") or verb in _TAKING:
@@ -112,6 +111,8 @@ def _foreign(verb: str, word: str, refs: Refs) -> str | None:
     if word[:1] == "-":
         value = word.partition("=")[2] if word.startswith("--source=") else ""
         return word if value and refs.standing(value) == "foreign" else None
+    if word.startswith((":/", "^{/")):
+        return word  # the youngest commit with such a message, reachable from any ref
     name, colon, _ = word.partition(":")
     standing = refs.standing(name)
     if standing == "foreign" and (colon or "." not in name.rpartition("/")[2] or not name.endswith((".py", ".md"))):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
-from rubrics.audit.git_reads import read_git
+from rubrics.audit.git_reads import read_git, verb_of
 from rubrics.audit.material import Material, package_name
 from rubrics.audit.reach import Reach
 from rubrics.audit.refs import Refs
@@ -17,6 +18,7 @@ READERS = frozenset(
      "zcat", "xxd", "view", "open"}
 )  # fmt: skip
 _INSTALLED = re.compile(r"(?:site|dist)-packages/([\w.-]+)")
+_UNPACKED = re.compile(r"[\s/'\"]([A-Za-z][\w.-]*?)-v?\d[\w.]*/")
 _OBJECTS = re.compile(
     r"(?:^|[\s'\"/])\.git/(?:packed-refs|ORIG_HEAD|FETCH_HEAD|logs|objects|refs/(?:remotes|tags|stash))"
 )
@@ -28,7 +30,8 @@ _ANSWER = re.compile(
 )
 _SOURCE_OF = re.compile(r"inspect\.(?:getsource|getfile)|__file__\)?\)?\.read|read_text|open\(")
 
-_PLACES = ("-o", "-O", "--output", "-d", "--dest", "--target", "-t", "--output-document", "-P")
+_SHORT = re.compile(r"-[a-zA-Z]+o$")
+_PLACES = ("-o", "-O", "--output", "-d", "--dest", "--target", "-t", "--output-document", "-P", "-C")
 
 
 class Trail:
@@ -37,10 +40,12 @@ class Trail:
     def __init__(self, material: Material) -> None:
         self._material = material
         self._refs = Refs(material.task.base_commit)
-        self._refs.saw_ancestors(material.task.spec or "")
+        for text in (material.task.spec or "", *(turn.text for turn in material.turns[:3] if turn.role != "assistant")):
+            self._refs.saw_ancestors(text)
         self._brought: dict[str, str] = {}
         self._patched = {file.path for file in material.patch.files} if material.patch is not None else set()
         self._released = False
+        self._away = False
         self.steps = steps(material.turns)
         self.reaches: list[Reach] = []
         for step in self.steps:
@@ -56,8 +61,19 @@ class Trail:
         if web is not None:
             return web
         if step.head == "git":
-            return read_git(step, self._refs, output)
+            found = read_git(step, self._refs, output)
+            self._move(step, found)
+            return found
         return self._files(step)
+
+    def _move(self, step: Step, reach: Reach | None) -> None:
+        """Whether the working tree is that of another commit now: what is read there is read from history."""
+        verb, arguments = verb_of(step.words)
+        if verb in ("checkout", "switch", "reset") and "--" not in arguments:
+            if reach is not None and reach.takes == ("",):
+                self._away = True
+            elif reach is None and not any("." in word for word in arguments):
+                self._away = False
 
     def _files(self, step: Step) -> Reach | None:
         text = " ".join((*step.words[1:], step.body or ""))[:20_000]
@@ -78,10 +94,14 @@ class Trail:
         brought = self._from_brought(step, text)
         if brought is not None:
             return brought
+        if self._away and step.head in READERS and step.words[1:]:
+            return "history_read"
         looks = step.head in ("ls", "find", "cat", "grep", "strings") or step.head.startswith("python")
         if looks and _OBJECTS.search(" " + text):
             return "history_searched"
         packages = self._material.task.packages
+        if self._released and any(package_name(name) in packages for name in _UNPACKED.findall(" " + text)):
+            return "release_read"
         if any(package_name(name) in packages for name in _INSTALLED.findall(f"{text} {step.folder}/")):
             return "release_read" if self._released else "installed_copy_read"
         if self._released and _SOURCE_OF.search(text) and any(_imports(name, text) for name in packages):
@@ -114,19 +134,17 @@ class Trail:
             origin = "release_read" if reach.pattern == "release_installed" else reach.pattern
             self._brought |= {place: origin for place in places if relative(place) not in self._patched}
             return Reach(step, reach.pattern, False, tuple(sorted(places)))
-        if reach.prints and step.feeds and self._feeds_apply(step):
+        following = self._fed(step) if reach.prints and step.feeds else None
+        if following is not None and following.text.startswith(("git apply", "git am", "patch")):
             return Reach(step, reach.pattern, False, ("",))
+        if following is not None and following.head == "tar":
+            self._brought |= dict.fromkeys(_destinations(following), reach.pattern)
         return reach
 
-    def _feeds_apply(self, step: Step) -> bool:
+    def _fed(self, step: Step) -> Step | None:
+        """The command that reads what the step writes."""
         place = next(i for i, other in enumerate(self.steps) if other is step)
-        following = self.steps[place + 1 : place + 2]
-        return any(
-            item.turn == step.turn
-            and item.piped
-            and item.text.startswith(("git apply", "git am", "patch", "git-apply"))
-            for item in following
-        )
+        return next((item for item in self.steps[place + 1 : place + 2] if item.piped), None)
 
 
 def _paths(text: str) -> list[str]:
@@ -142,11 +160,13 @@ def _destinations(step: Step) -> list[str]:
     words = step.words
     found = [step.target] if step.target else []
     if step.head not in ("git", "cat", "grep", "sort"):
-        found += [words[words.index(option) + 1] for option in _PLACES if option in words[:-1]]
+        short = _SHORT if step.head == "curl" else None
+        found += [value for option, value in pairwise(words) if option in _PLACES or (short and short.match(option))]
     plain = [word for word in words[1:] if word[:1] != "-"]
     if step.head == "git" and plain[:1] == ["clone"] and len(plain) > 1:
         last = plain[-1]
-        found.append(last if len(plain) > 2 else last.rstrip("/").rpartition("/")[2].removesuffix(".git"))
+        url = ":" in last or len(plain) == 2
+        found.append(last.rstrip("/").rpartition("/")[2].removesuffix(".git") if url else last)
     elif step.head == "git" and plain[:2] == ["worktree", "add"] and len(plain) > 2:
         found.append(plain[2])
     elif step.head in ("wget", "curl") and not found and (step.head == "wget" or {"-O", "-LO", "-OL"} & set(words)):

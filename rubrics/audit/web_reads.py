@@ -109,7 +109,7 @@ def _names_target(text: str, task: TaskFacts) -> bool:
     """Whether a URL or a query names the target repository or one of its packages."""
     name = task.repository[1]
     words = set(re.split(r"[^a-z0-9_.-]+", text.lower()))
-    words |= {word.removesuffix(".git") for word in words}
+    words |= {re.sub(r"\.git$|-v?\d[\w.]*$", "", word) for word in words}
     plain = {package_name(word) for word in words}
     named = name in words or not task.packages.isdisjoint(plain)
     return bool(name) and (named or ("djangoproject" in text.lower() and name == "django"))

@@ -99,9 +99,9 @@ def audit_rows(rollout_id: str, task_id: str, findings: Iterable[Finding]) -> It
     common = {"rollout_id": rollout_id, "task_id": task_id, "source": SOURCE, "code_version": __version__}
     listed = list(findings)
     for finding in listed:
-        evidence = jsonio.dumps({"pointers": list(finding.evidence), "quote": finding.quote})
-        row = {"kind": finding.pattern, "verdict": finding.level, "evidence": evidence, "reason": finding.detail}
-        yield {**common, **row}
+        evidence = jsonio.dumps(list(finding.evidence))
+        reason = f"{finding.detail}: {finding.quote}"
+        yield {**common, "kind": finding.pattern, "verdict": finding.level, "evidence": evidence, "reason": reason}
     if not listed:
         yield {**common, "kind": CLEAN, "verdict": CLEAN, "evidence": "", "reason": "nothing found"}
 

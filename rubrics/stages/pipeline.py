@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from rubrics.stages.audit import Audit
 from rubrics.stages.facts import Facts
 from rubrics.stages.ingest import Ingest
 from rubrics.stages.options import Options
@@ -39,5 +40,7 @@ def _stages(names: tuple[str, ...], store: Store, options: Options) -> Iterator[
                 yield Synthesize(store, options)
         elif name == "score":
             yield Score(store, options)
+        elif name == "audit":
+            yield Audit(store, options)
         else:
             yield Reward(store, options)
