@@ -8,6 +8,7 @@ import click
 
 from rubrics import __version__
 from rubrics.cli.auditing import audit
+from rubrics.cli.exporting import export
 from rubrics.cli.facts import facts
 from rubrics.cli.reading import query, report, show
 from rubrics.cli.running import demo, ingest, reward, run, score, synthesize
@@ -36,7 +37,7 @@ def cli() -> None:
     """
 
 
-for command in (run, demo, ingest, facts, synthesize, score, audit, reward, report, show, query, status, clean):
+for command in (run, demo, ingest, facts, synthesize, score, audit, reward, export, report, show, query, status, clean):
     cli.add_command(command)
 
 

@@ -35,6 +35,8 @@ class RuleEvaluator:
         self._connection = duckdb.connect()
         self._connection.execute("SET enable_external_access = false")
         self._connection.execute("SET threads = 1")
+        self._connection.execute("SET ieee_floating_point_ops = false")
+        self._connection.execute("SET error_on_division_by_zero = false")
         self._connection.execute("SET lock_configuration = true")
 
     def __enter__(self) -> RuleEvaluator:
@@ -57,7 +59,7 @@ class RuleEvaluator:
         except duckdb.Error as error:
             raise RubricError(f"{place}: {rule!r} cannot be evaluated: {str(error).splitlines()[0]}") from None
         found = row[0][1] if row else "nothing"
-        if found != "BOOLEAN" and not found.startswith(NUMBERS):
+        if found.partition("(")[0] not in ("BOOLEAN", *NUMBERS) or found.endswith("]"):
             raise RubricError(f"{place}: {rule!r} yields {found}; wanted a boolean or a number in [0, 1]")
         return names
 
@@ -65,12 +67,12 @@ class RuleEvaluator:
         """Value of every rule for every row, in the order of the rows. The rules must have passed `check`.
 
         `measured` holds facts and contrasts. Null where the rule says null or the computation has no
-        number (a division by zero); what lies outside [0, 1] is returned as it is: the caller refuses it.
+        number (a division by zero, an overflow); what lies outside [0, 1] is returned as it is: the caller refuses it.
         """
         if not rules or not measured.num_rows:
             return [() for _ in range(measured.num_rows)]
         numbered = measured.append_column("row_number", pa.array(range(measured.num_rows), pa.int64()))
-        selected = ", ".join(f"TRY_CAST((\n{rule}\n) AS DOUBLE)" for rule in rules)
+        selected = ", ".join(f"TRY(TRY_CAST((\n{rule}\n) AS DOUBLE))" for rule in rules)
         self._connection.register("measured", numbered)
         try:
             query = f"SELECT row_number, {selected} FROM measured ORDER BY row_number"

@@ -30,8 +30,8 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
-    plain = value.replace("\n", "").isprintable()
-    style = "|" if "\n" in value and plain else None
+    exact = value.replace("\n", "").isprintable() and value.strip() == value.removesuffix("\n")
+    style = ("|" if "\n" in value else None) if exact else '"'  # all but quotes lose some control characters or blanks
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
 
@@ -54,7 +54,7 @@ def to_yaml(rubric: Rubric) -> str:
         "note": rubric.note,
     }
     head = HEADER.format(what=_WHAT[rubric.kind].format(task=_one_line(rubric.task_id)))
-    body = _dump(content)
+    body = _dump({name: value for name, value in content.items() if value})
     if not rubric.criteria:
         return f"{head}{body}criteria: []\n"
     items = "\n".join(_item(criterion) for criterion in rubric.criteria)
@@ -62,7 +62,7 @@ def to_yaml(rubric: Rubric) -> str:
 
 
 def _item(criterion: Criterion) -> str:
-    lines = _dump(_fields(criterion)).splitlines()
+    lines = _dump(_fields(criterion)).removesuffix("\n").split("\n")
     return "\n".join([f"  - {lines[0]}", *(f"    {line}" if line else "" for line in lines[1:])]) + "\n"
 
 

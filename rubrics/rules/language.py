@@ -69,7 +69,10 @@ def columns_of(rule: str, kind: Kind, place: str, connection: duckdb.DuckDBPyCon
 def _parse(rule: str, place: str, connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
     """The one expression of a rule, as DuckDB's parser sees it."""
     rows = connection.execute("SELECT json_serialize_sql($sql)", {"sql": f"SELECT (\n{rule}\n)"}).fetchall()
-    parsed: dict[str, Any] = json.loads(rows[0][0]) if rows else {"error": True}
+    try:
+        parsed: dict[str, Any] = json.loads(rows[0][0]) if rows else {"error": True}
+    except RecursionError:
+        raise _too_deep(place) from None
     if parsed["error"]:
         why = parsed.get("error_message", "it cannot be parsed")
         raise RubricError(f"{place}: {rule!r} is not an SQL expression: {why}. Write one expression, without SELECT")
@@ -88,10 +91,14 @@ def _parse(rule: str, place: str, connection: duckdb.DuckDBPyConnection) -> dict
     return expression
 
 
+def _too_deep(place: str) -> RubricError:
+    return RubricError(f"{place}: the rule is nested more than {MAX_DEPTH} deep; simplify it")
+
+
 def _nodes(value: Any, place: str, depth: int = 0) -> Iterator[dict[str, Any]]:
     """Every expression node below a value, wherever the parser put it."""
     if depth > MAX_DEPTH * 3:
-        raise RubricError(f"{place}: the rule is nested more than {MAX_DEPTH} deep; simplify it")
+        raise _too_deep(place)
     if isinstance(value, dict):
         if "class" in value:
             yield value

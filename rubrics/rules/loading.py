@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ _RUBRIC_FIELDS = {"task", "kind", "author", "studied", "study", "note", "criteri
 _CRITERION_FIELDS = {
     "id", "text", "weight", "method", "rule", "guidance", "scale", "gate", "fault", "anchor", "evidence", "fared",
 }  # fmt: skip
+_TAGS = {f"tag:yaml.org,2002:{name}" for name in ("map", "seq", "str", "int", "float", "bool", "null", "timestamp")}
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
@@ -30,7 +30,7 @@ class _Loader(yaml.SafeLoader):
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
-            mark = self.get_mark()
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
             raise RubricError(f"{mark.name}:{mark.line + 1}: an alias (*name); write the value out")
         return super().compose_node(parent, index)
 
@@ -91,13 +91,11 @@ def from_yaml(text: str, file: str, check_rule: CheckRule) -> Rubric:
         raise RubricError(f"{top.place('criteria')}: criteria is {nodes!r}; wanted a list")
     if len(nodes) > MAX_CRITERIA:
         raise RubricError(f"{top.place('criteria')}: {len(nodes)} criteria; at most {MAX_CRITERIA}")
-    criteria = tuple(_criterion(node, file, kind, check_rule) for node in nodes)
+    criteria = tuple(_criterion(node, top, kind, check_rule) for node in nodes)
     seen: set[str] = set()
-    for criterion in criteria:
+    for node, criterion in zip(nodes, criteria, strict=True):
         if criterion.id in seen:
-            raise RubricError(
-                f"{top.place('criteria')}: two criteria are called {criterion.id!r}; give each its own id"
-            )
+            raise RubricError(f"{node.place('id')}: two criteria are called {criterion.id!r}; give each its own id")
         seen.add(criterion.id)
     return Rubric(
         task_id=top.text("task", required=True) or "",
@@ -110,9 +108,11 @@ def from_yaml(text: str, file: str, check_rule: CheckRule) -> Rubric:
     )
 
 
-def _criterion(node: Any, file: str, kind: Kind, check_rule: CheckRule) -> Criterion:
+def _criterion(node: Any, top: _Mapping, kind: Kind, check_rule: CheckRule) -> Criterion:
     if not isinstance(node, _Mapping):
-        raise RubricError(f"{file}: a criterion is {node!r}; wanted a mapping with id, text, weight and rule")
+        raise RubricError(
+            f"{top.place('criteria')}: a criterion is {node!r}; wanted a mapping with id, text, weight and rule"
+        )
     node.only(_CRITERION_FIELDS)
     name = node.text("id", required=True) or ""
     if not _ID.fullmatch(name):
@@ -148,13 +148,19 @@ def _criterion(node: Any, file: str, kind: Kind, check_rule: CheckRule) -> Crite
 def _weight(node: _Mapping) -> float:
     value = node.values.get("weight")
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not math.isfinite(value) or not 0 < value <= 1000:  # type: ignore[arg-type, operator]
+    if not number or not 0 < value <= 1000:  # type: ignore[operator]
         raise RubricError(f"{node.place('weight')}: weight is {value!r}; wanted a number above 0 and at most 1000")
     return float(value)  # type: ignore[arg-type]
 
 
 def _compose(text: str, file: str) -> yaml.Node:
-    loader = _Loader(text)
+    try:
+        loader = _Loader(text)
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise RubricError(
+            f"{file}:{line}: character U+{ord(text[error.position]):04X} may not stand in YAML; delete it"
+        ) from None
     loader.name = file
     try:
         node = loader.get_single_node()
@@ -184,6 +190,8 @@ def _mapping(node: yaml.Node, file: str) -> _Mapping:
 def _value(node: yaml.Node, file: str) -> Any:
     """Plain values; mappings keep the line of each key."""
     line = node.start_mark.line + 1
+    if node.tag not in _TAGS:
+        raise RubricError(f"{file}:{line}: tag {node.tag!r}; only plain text, numbers and true/false may stand here")
     if isinstance(node, yaml.MappingNode):
         values: dict[str, Any] = {}
         lines: dict[str, int] = {}
@@ -198,8 +206,6 @@ def _value(node: yaml.Node, file: str) -> Any:
         return _Mapping(values, lines, file, line)
     if isinstance(node, yaml.SequenceNode):
         return [_value(item, file) for item in node.value]
-    if not node.tag.startswith("tag:yaml.org,2002:") or node.tag.startswith("tag:yaml.org,2002:python"):
-        raise RubricError(f"{file}:{line}: tag {node.tag!r}; only plain text, numbers and true/false may stand here")
     constructor = yaml.constructor.SafeConstructor()
     try:
         return constructor.construct_object(node)

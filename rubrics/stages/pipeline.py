@@ -11,9 +11,11 @@ from rubrics.stages.facts import Facts
 from rubrics.stages.ingest import Ingest
 from rubrics.stages.options import Options
 from rubrics.stages.reward import Reward
+from rubrics.stages.reward_config import reward_config
 from rubrics.stages.score import Score
 from rubrics.stages.stage import Stage, Submit, drive
 from rubrics.stages.synthesize import Synthesize
+from rubrics.stages.token_weights import WeightTokens
 from rubrics.store.store import Store
 
 
@@ -23,6 +25,8 @@ def run_stages(names: tuple[str, ...], values: dict[str, Any], submit: Submit) -
     The store is made when dumps are given, else it must be there.
     """
     options = Options.from_dict(values)
+    if "reward" in names:
+        reward_config(options)  # refused before hours of work, not after them
     root = Path(options.store)
     store = Store.create(root) if options.dumps else Store.open(root)
     return {stage.name: drive(stage, store, submit, options.workers) for stage in _stages(names, store, options)}
@@ -44,3 +48,4 @@ def _stages(names: tuple[str, ...], store: Store, options: Options) -> Iterator[
             yield Audit(store, options)
         else:
             yield Reward(store, options)
+            yield WeightTokens(store, options)

@@ -75,7 +75,7 @@ def criteria(content: str) -> list[dict[str, Any]]:
 def set_edited_aside(paths: StorePaths, rubric: Rubric, known: set[str]) -> str | None:
     """Rename a file that a person edited before it is written anew; returns its new name, null when none was.
 
-    A file counts as edited when it is not a rubric that the store knows, also when it cannot be read.
+    A file counts as edited when its rubric is not in `known` (what authors wrote), also when it cannot be read.
     """
     path = paths.rubric(safe_name(rubric.task_id), rubric.kind)
     if not path.is_file():

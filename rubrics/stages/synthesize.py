@@ -11,6 +11,7 @@ from rubrics.authors.builtin import BuiltinAuthor
 from rubrics.contrasts.measure import Attempt, Study
 from rubrics.records.census import CensusLine
 from rubrics.records.rubrics import Rubric
+from rubrics.rules.digest import rubric_digest
 from rubrics.rules.evaluate import RuleEvaluator, measured_table
 from rubrics.stages import rubric_files
 from rubrics.stages.options import Options
@@ -91,7 +92,10 @@ class Synthesize:
         for table in ("studies", "contrasts", "rubrics"):
             run.keep(table, "task_id NOT IN (SELECT unnest($done))", done=sorted(done))
         run.append("rubrics", [rubric_files.row(rubric) for rubric in self._written])
-        known = {row["rubric_digest"] for row in self._store.rows("rubrics", ["rubric_digest", "task_id", "kind"])}
+        known = {
+            row["rubric_digest"]
+            for row in self._store.rows("rubrics", ["rubric_digest", "task_id", "kind"], "author <> 'edited'")
+        } | {rubric_digest(rubric) for rubric in self._written}
         for rubric in self._written:
             aside = rubric_files.set_edited_aside(self._store.paths, rubric, known)
             if aside:

@@ -18,7 +18,7 @@ from rubrics.store.manifest import TEMPORARY, Manifest, Version, read_manifest, 
 from rubrics.store.parts import PartWriter, Row
 from rubrics.store.paths import StorePaths
 from rubrics.store.schema import TABLES, Table
-from rubrics.store.views import derived_views, table_source, table_views, views_sql
+from rubrics.store.views import check_views, derived_views, table_source, table_views, views_sql
 
 _NOTHING = Version("", (), 0)
 
@@ -79,7 +79,8 @@ class Store:
         return connection
 
     def query(self, sql: str, parameters: dict[str, Any] | None = None) -> pa.Table:
-        """Result of one SELECT over the views: nothing that it says can write to the store.
+        """Result of one SELECT over the views: nothing that it says can write to the store. A query that names a
+        view `check_...` has those, too.
 
         Raises `UsageError` with DuckDB's own words when it fails.
         """
@@ -88,6 +89,8 @@ class Store:
                 kinds = [statement.type.name for statement in connection.extract_statements(sql)]
                 if kinds != ["SELECT"]:
                     raise UsageError(f"query holds {', '.join(kinds) or 'nothing'}; wanted one SELECT (or FROM ...)")
+                if "check_" in sql:
+                    connection.execute(check_views())
                 return connection.sql(sql, params=parameters).to_arrow_table()
             except duckdb.Error as error:
                 raise UsageError(f"query failed: {error}") from None

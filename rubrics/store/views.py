@@ -41,19 +41,24 @@ def table_views(manifest: Manifest, root: Path | None = None) -> str:
     )
 
 
-def derived_views() -> str:
-    """The views of `data/views/*.sql`, each after those it names."""
-    files = sorted((content_folder("data") / "views").glob("*.sql"))
+def derived_views(folder: str = "") -> str:
+    """The views of `data/views/*.sql`, or of a folder there, each after those it names."""
+    files = sorted((content_folder("data") / "views" / folder).glob("*.sql"))
     texts = {file.stem: file.read_text("utf-8").rstrip() + "\n" for file in files}
     needs = {
-        name: {other for other in texts if other != name and re.search(rf"\b(FROM|JOIN) {other}\b", text)}
+        name: {other for other in texts if other != name and re.search(rf"(\bFROM|\bJOIN|,)\s+{other}\b", text)}
         for name, text in texts.items()
     }
     return "".join(texts[name] for name in TopologicalSorter(needs).static_order())
 
 
+def check_views() -> str:
+    """Views that compute the reward table again; apart, because reading them takes most of a second."""
+    return derived_views("checks")
+
+
 def views_sql(manifest: Manifest) -> str:
     """The text of `views.sql`: relative paths, for `duckdb -init views.sql` started in the store."""
     return "-- Made by rubrics beside each manifest. Start `duckdb -init views.sql` in this folder.\n" + (
-        table_views(manifest) + derived_views()
+        table_views(manifest) + derived_views() + check_views()
     )
