@@ -106,8 +106,8 @@ class Trail:
             return "release_read" if self._released else "installed_copy_read"
         if self._released and _SOURCE_OF.search(text) and any(_imports(name, text) for name in packages):
             return "release_read"
-        written = set(self._written())
-        if step.head != "find" and any(match.strip(" '\"=") not in written for match in _ANSWER.findall(" " + text)):
+        named = {match.strip(" '\"=") for match in _ANSWER.findall(" " + text)} if step.head != "find" else set()
+        if named and not named <= self._written():
             return "answer_file_read"
         return None
 

@@ -21,6 +21,26 @@ class CommandResult:
     """Whether output was left out."""
     seconds: float
     timed_out: bool = False
+    limit: str | None = None
+    """Limit that ended it: `time`, `output` or `memory`; then what the command did is its own doing, not infra."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one rollout may use. A limit that is hit is a result (`CommandResult.limit`), never an `InfraError`."""
+
+    memory: int = 2 << 30
+    """Bytes of memory and swap, all processes together."""
+    pids: int = 512
+    """Processes and threads at once."""
+    output: int = 8 << 20
+    """Bytes of a command's output that are kept: its first quarter and the rest from its end."""
+    drain: int = 256 << 20
+    """Bytes of output after which the command is stopped."""
+    file_size: int = 4 << 30
+    """Bytes of the largest file that may be written."""
+    free_disk: int = 256 << 20
+    """Bytes that must be free where environments lie; with fewer nothing is started and no failure is believed."""
 
 
 class Session(Protocol):
@@ -49,3 +69,6 @@ class Environment(Protocol):
 
     def open(self, task: Task, rollout: Rollout | None) -> Session:
         """Rebuild the state of a rollout (of the task's start when null). Raises `InfraError` naming the rung that failed."""
+
+    def close(self) -> None:
+        """Remove what is kept between sessions. May be called twice."""

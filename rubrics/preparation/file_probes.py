@@ -50,7 +50,7 @@ class BuildCopies:
 
     def look(self, place: Place) -> Iterator[Finding]:
         tests = " -o ".join(f"-path '*/build/{name}'" for name in ("lib", "lib.*", "bdist.*"))
-        found = place.search(f"-path '*/node_modules' -prune -o -type d \\( {tests} \\)", [place.top])
+        found = place.search(f"-path '*/node_modules' -prune ! -name '*' -o -type d \\( {tests} \\)", [place.top])
         for path in place.besides_base(found) if place.repository else []:
             if not any(part in path for part in PACKAGES):
                 yield removal(self.name, "build_copy", path, "not at base")
@@ -65,16 +65,15 @@ class HomeLeftovers:
         for home in homes(place):
             for kind, globs in IN_HOME.items():
                 listed = " ".join(f"{quote(home)}/{glob}" for glob in globs)
-                for path in place.shell.names(
-                    f'for f in {listed}; do [ -e "$f" ] || [ -L "$f" ] && printf "%s\\0" "$f"; done'
-                ):
+                script = f'for f in {listed}; do if [ -e "$f" ] || [ -L "$f" ]; then printf "%s\\0" "$f"; fi; done'
+                for path in place.shell.names(script):
                     yield from _doomed(place, self.name, kind, path)
-            for path in (f"{home}/.gitconfig", f"{home}/.config/git/config"):
-                yield from self._settings(place, path)
-        yield from self._settings(place, place.config.below("etc/gitconfig"))
+        files = [f"{home}/{name}" for home in homes(place) for name in (".gitconfig", ".config/git/config")]
+        for path in place.shell.existing([*files, place.config.below("etc/gitconfig")]):
+            yield from self._settings(place, path)
 
     def _settings(self, place: Place, path: str) -> Iterator[Finding]:
-        if place.kept_by_config(path) or not place.shell.exists(path):
+        if place.kept_by_config(path):
             return
         keys = place.shell.lines(f"git config -f {quote(path)} --no-includes --list --name-only 2>/dev/null; true")
         bad = [
@@ -92,13 +91,12 @@ class HarnessFolders:
     name = "harness_folders"
 
     def look(self, place: Place) -> Iterator[Finding]:
-        for folder in FOLDERS:
-            yield from _present(place, self.name, "harness_folder", place.config.below(folder))
         root = place.config.root.rstrip("/")
+        for path in place.shell.existing(place.config.below(name) for name in FOLDERS):
+            yield from _doomed(place, self.name, "harness_folder", path)
+        for path in place.shell.existing(f"{folder}/{name}" for folder in (root, *homes(place)) for name in LOOSE):
+            yield from _doomed(place, self.name, "harness_file", path)
         temporary = [place.config.below(name) for name in TEMPORARY]
-        for folder in [root or "/", *homes(place)]:
-            for name in LOOSE:
-                yield from _present(place, self.name, "harness_file", f"{folder.rstrip('/')}/{name}")
         patterns = [*IN_TREE["patch_file"], *IN_TREE["build_log"], *IN_TREE["core_dump"], *IN_TREE["editor_file"]]
         tests = " -o ".join(f"-name {quote(pattern)}" for pattern in patterns)
         where = " ".join(quote(folder) for folder in [root or "/", *homes(place), *_parents(place, root)])
@@ -125,11 +123,6 @@ def _parents(place: Place, root: str) -> list[str]:
     """Folders above the work tree, below the root."""
     parts = place.top[len(root) :].strip("/").split("/")
     return [f"{root}/{'/'.join(parts[:count])}" for count in range(1, len(parts))]
-
-
-def _present(place: Place, probe: str, kind: str, path: str) -> Iterator[Finding]:
-    if place.shell.exists(path):
-        yield from _doomed(place, probe, kind, path)
 
 
 def _doomed(place: Place, probe: str, kind: str, path: str) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ Each is a command and a pure function over what it printed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from posixpath import join
 
 from rubrics.preparation.findings import Finding
@@ -20,6 +20,14 @@ ALLOWED = re.compile(
     r"|objects/pack/pack-[0-9a-f]{40,64}\.(pack|idx|rev)"
 )
 """All that a prepared git folder may hold."""
+
+
+def allowed(name: str, names: Collection[str]) -> bool:
+    """Whether a prepared git folder may hold this file; a pack only beside its index."""
+    if name.endswith((".pack", ".rev")) and f"{name.rpartition('.')[0]}.idx" not in names:
+        return False
+    return ALLOWED.fullmatch(name) is not None
+
 
 _KINDS = (
     (r"(\w+_HEAD|AUTO_MERGE|.*_MSG|REBASE_HEAD|BISECT_.*)", "git_pseudo_ref"),
@@ -84,7 +92,7 @@ class GitFiles:
             for base in dict.fromkeys((repository.git_dir, repository.common)):
                 depth = 3 if repository.rooted else 2
                 found = place.shell.names(f"cd {quote(base)} && find . -mindepth 1 -maxdepth {depth} -print0")
-                yield from read_git_files([name[2:] for name in found], folder)
+                yield from read_git_files({name[2:] for name in found}, folder)
             config = place.shell.read(join(repository.common, "config")) or b""
             if config.decode("utf-8", "replace") != canonical_config(repository):
                 keys = place.shell.run(
@@ -93,10 +101,10 @@ class GitFiles:
                 yield Finding(self.name, "git_config", folder, " ".join(keys.output.split())[:300], "rebuild")
 
 
-def read_git_files(names: list[str], folder: str) -> Iterator[Finding]:
+def read_git_files(names: Collection[str], folder: str) -> Iterator[Finding]:
     seen: set[str] = set()
-    for name in names:
-        if ALLOWED.fullmatch(name):
+    for name in sorted(names):
+        if allowed(name, names):
             continue
         kind = next((kind for pattern, kind in _KINDS if re.fullmatch(pattern, name)), "git_file")
         if kind not in seen:

@@ -60,6 +60,7 @@ def prepare(
 
 
 def _pass(place: Place, probes: Sequence[Probe]) -> tuple[Finding, ...]:
+    place.shell.forget()
     found: dict[tuple[str, str, str], Finding] = {}
     for item in probes:
         for finding in item.look(place):

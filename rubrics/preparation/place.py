@@ -72,7 +72,7 @@ class Place:
         unseen = [self.config.below(name) for name in UNSEEN] + [self.shell.scratch]
         pruned = " -o ".join(f"-path {quote(path)}" for path in unseen)
         start = " ".join(quote(path) for path in (roots or [self.config.root]))
-        found = self.shell.names(f"find {start} \\( {pruned} \\) -prune -o {tests} -print0")
+        found = self.shell.names(f"find {start} \\( {pruned} \\) -prune -o \\( {tests} \\) -print0")
         return [path.replace("//", "/") for path in found if not self.kept_by_config(path)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rubrics.preparation.git_probes import ALLOWED
+from rubrics.preparation.git_probes import allowed
 from rubrics.preparation.place import Place
 from rubrics.preparation.rebuild import changed
 from rubrics.preparation.repository import Repository, measure
@@ -13,6 +13,7 @@ from rubrics.preparation.shell import quote
 
 def prove(place: Place) -> dict[str, Any]:
     """Measured afresh, not taken from the probes. `holds`: no object beyond base, no file that could hide one."""
+    place.shell.forget()
     repositories = [_proof(place, item) for item in place.repositories]
     version = place.shell.lines("git --version") if place.has_git else []
     return {
@@ -27,8 +28,9 @@ def prove(place: Place) -> dict[str, Any]:
 
 def _proof(place: Place, repository: Repository) -> dict[str, Any]:
     counts = measure(place.shell, repository, place.config.keep_tags)
-    files = place.shell.names(f"cd {quote(repository.folder)} && find . -mindepth 1 -print0")
-    strange = [name[2:] for name in files if not ALLOWED.fullmatch(name[2:])]
+    found = place.shell.names(f"cd {quote(repository.folder)} && find . -mindepth 1 -print0")
+    files = {name[2:] for name in found}
+    strange = sorted(name for name in files if not allowed(name, files))
     differing = len(changed(place.shell, repository)) if repository.own and repository.top else 0
     holds = (
         counts.beyond == 0

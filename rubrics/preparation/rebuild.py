@@ -78,6 +78,7 @@ def rebuild(place: Place, repository: Repository) -> Repository:
         shell.run(_CHECK_OUT.format(**names, top=quote(repository.top), work_tree=work_tree))
     shell.write(join(repository.folder + ".rubrics-new", "config"), canonical_config(repository).encode())
     shell.text(_SWAP.format(**names))
+    shell.forget()
     rebuilt = Repository(
         repository.top, repository.folder, repository.folder, repository.folder, repository.base, repository.own
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from posixpath import dirname, join
+from typing import cast
 
 from rubrics.errors import InfraError
 from rubrics.preparation.shell import Shell, inside, quote
@@ -115,9 +116,13 @@ def find_top(shell: Shell, workdir: str, root: str) -> str | None:
 
 def open_view(shell: Shell, git_dir: str, common: str) -> None:
     """Make `$S/view`: the repository's references and objects with a configuration of ours, nothing of its own."""
+    if shell.seen.get("view") == (git_dir, common):
+        return
+    shell.forget()
     result = shell.run(_VIEW.format(common=quote(common), git_dir=quote(git_dir)))
     if result.exit_code != 0:
         raise InfraError("preparation", f"{common}: git cannot view it: {result.output.strip()[-300:]}")
+    shell.seen["view"] = (git_dir, common)
 
 
 def commit_of(shell: Shell, name: str) -> str | None:
@@ -129,9 +134,14 @@ def commit_of(shell: Shell, name: str) -> str | None:
 def measure(shell: Shell, repository: Repository, keep_tags: bool) -> Measured:
     """Enumerate the object store; leaves `commits`, `tags`, `reach`, `all` and `beyond` in the scratch folder."""
     open_view(shell, repository.git_dir, repository.common)
+    measured = shell.seen.get("measured")
+    if isinstance(measured, tuple) and measured[0] == repository:
+        return cast(Measured, measured[1])
     lines = shell.lines(_MEASURE.format(base=quote(repository.base), keep=int(keep_tags)))
     objects, reachable, beyond, ancestors, commits, commits_beyond, tags = (int(line) for line in lines[-7:])
-    return Measured(objects, reachable, beyond, ancestors, commits, commits_beyond, tags)
+    counts = Measured(objects, reachable, beyond, ancestors, commits, commits_beyond, tags)
+    shell.seen["measured"] = (repository, counts)
+    return counts
 
 
 def submodules(shell: Shell, repository: Repository) -> list[Repository]:

@@ -54,6 +54,8 @@ class Shell:
         self._session = session
         self._config = config
         self.scratch = "/"
+        self.seen: dict[str, object] = {}
+        """What the scratch folder shows now, so that it is not made twice; emptied by `forget`."""
         folder = config.below("tmp")
         made = self.text(f"mkdir -p {quote(folder)} && mktemp -d {quote(folder)}/rubrics-prepare.XXXXXXXX").strip()
         if not made.startswith(folder):
@@ -105,6 +107,15 @@ class Shell:
     def names_with(self, names: Iterable[str], command: str, prefix: str = "") -> list[list[str]]:
         """The NUL-ended words that `command` prints, given NUL-ended names; one list per piece."""
         return [decoded(result.output) for result in self.with_names(names, f"{command} 2>/dev/null | base64", prefix)]
+
+    def forget(self) -> None:
+        """The environment has changed, or may have."""
+        self.seen.clear()
+
+    def existing(self, paths: Iterable[str]) -> list[str]:
+        """Those of the paths that are there, links to nowhere among them."""
+        script = 'for f; do if [ -e "$f" ] || [ -L "$f" ]; then printf "%s\\0" "$f"; fi; done'
+        return [name for names in self.names_with(paths, f"xargs -0 sh -c {quote(script)} x") for name in names]
 
     def exists(self, path: str) -> bool:
         return self.run(f"test -e {quote(path)} || test -L {quote(path)}").exit_code == 0

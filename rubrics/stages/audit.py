@@ -78,8 +78,10 @@ class Audit:
 
     def _census(self) -> Iterator[CensusLine]:
         for (level, pattern), count in sorted(self._counts.items()):
-            kind, detail = (level, f"rollouts with a finding of {pattern}") if pattern else (level, "rollouts in all")
-            yield CensusLine(self.name, "rollout", kind, pattern, detail, count)
+            if pattern:
+                yield CensusLine(self.name, "rollout", pattern, level, "rollouts with this finding", count)
+            else:
+                yield CensusLine(self.name, "rollout", f"hack_{level}", "", f"audited rollouts: {level}", count)
         if self._unread:
             detail = "neither patch nor transcript: nothing to audit"
             yield CensusLine(self.name, "rollout", "unaudited", "", detail, self._unread)
