@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 
+from rubrics.audit.destinations import destinations
 from rubrics.audit.git_reads import read_git, verb_of
 from rubrics.audit.material import Material, package_name
 from rubrics.audit.reach import Reach
@@ -29,9 +29,6 @@ _ANSWER = re.compile(
     r"|[\w./-]*\b(?:gold|golden|oracle|hidden_tests?)\.(?:diff|patch)\b)"
 )
 _SOURCE_OF = re.compile(r"inspect\.(?:getsource|getfile)|__file__\)?\)?\.read|read_text|open\(")
-
-_SHORT = re.compile(r"-[a-zA-Z]+o$")
-_PLACES = ("-o", "-O", "--output", "-d", "--dest", "--target", "-t", "--output-document", "-P", "-C")
 
 
 class Trail:
@@ -128,7 +125,7 @@ class Trail:
         step = reach.step
         self._released |= reach.pattern == "release_installed"
         places = {
-            f"{step.folder}/{place}" if step.folder and place[0] != "/" else place for place in _destinations(step)
+            f"{step.folder}/{place}" if step.folder and place[0] != "/" else place for place in destinations(step)
         }
         if places:
             origin = "release_read" if reach.pattern == "release_installed" else reach.pattern
@@ -138,7 +135,7 @@ class Trail:
         if following is not None and following.text.startswith(("git apply", "git am", "patch")):
             return Reach(step, reach.pattern, False, ("",))
         if following is not None and following.head == "tar":
-            self._brought |= dict.fromkeys(_destinations(following), reach.pattern)
+            self._brought |= dict.fromkeys(destinations(following), reach.pattern)
         return reach
 
     def _fed(self, step: Step) -> Step | None:
@@ -153,22 +150,3 @@ def _paths(text: str) -> list[str]:
 
 def _imports(name: str, text: str) -> bool:
     return re.search(rf"\b(?:import|from) {re.escape(name.replace('-', '_'))}\b", text) is not None
-
-
-def _destinations(step: Step) -> list[str]:
-    """Files and folders into which a command brings what it reached."""
-    words = step.words
-    found = [step.target] if step.target else []
-    if step.head not in ("git", "cat", "grep", "sort"):
-        short = _SHORT if step.head == "curl" else None
-        found += [value for option, value in pairwise(words) if option in _PLACES or (short and short.match(option))]
-    plain = [word for word in words[1:] if word[:1] != "-"]
-    if step.head == "git" and plain[:1] == ["clone"] and len(plain) > 1:
-        last = plain[-1]
-        url = ":" in last or len(plain) == 2
-        found.append(last.rstrip("/").rpartition("/")[2].removesuffix(".git") if url else last)
-    elif step.head == "git" and plain[:2] == ["worktree", "add"] and len(plain) > 2:
-        found.append(plain[2])
-    elif step.head in ("wget", "curl") and not found and (step.head == "wget" or {"-O", "-LO", "-OL"} & set(words)):
-        found.append(plain[-1].rstrip("/").rpartition("/")[2])
-    return [place for place in found if place not in ("", ".", "-", "/dev/null")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -15,7 +16,7 @@ from rubrics.records import transcripts
 from rubrics.records.census import CensusLine
 from rubrics.stages.options import Options
 from rubrics.stages.stage import Chunk, census_rows
-from rubrics.stages.tasks import task_chunks
+from rubrics.stages.tasks import by_task, task_chunks
 from rubrics.store.store import StageRun, Store
 
 SOURCE = "rules"
@@ -33,41 +34,43 @@ class Audit:
         self._chunks = list(task_chunks(store, options))
         self._counts: Counter[tuple[str, str]] = Counter()
         self._unread = 0
+        self._lock = threading.Lock()
 
     def chunks(self) -> Iterable[Chunk]:
         return self._chunks
 
     def work(self, run: StageRun, chunk: Chunk) -> int:
-        for task_id in chunk.items:
-            rows = list(self._rollouts(task_id))
-            task = self._task(task_id)
-            group = [_material(row, task) for row in rows]
+        query = """
+            SELECT rollout_id, task_id, patch, turns
+            FROM (SELECT * FROM rollouts WHERE task_id IN (SELECT unnest($tasks)))
+            LEFT JOIN transcripts USING (transcript_digest, task_id) ORDER BY task_id, rollout_id
+        """
+        groups = by_task(self._store.query(query, {"tasks": list(chunk.items)}).to_pylist())
+        tasks = self._tasks(chunk.items)
+        for task_id, rows in groups.items():
+            group = [_material(row, tasks.get(task_id, TaskFacts(task_id))) for row in rows]
             for material, findings in zip(group, audit_group(group), strict=True):
-                if material.patch is None and not material.turns:
-                    self._unread += 1
-                    continue
-                run.append("audits", audit_rows(material.rollout_id, task_id, findings))
-                self._counts[verdict_of(findings), ""] += 1
-                self._counts.update((finding.level, finding.pattern) for finding in findings)
+                read = material.patch is not None or bool(material.turns)
+                if read:
+                    run.append("audits", audit_rows(material.rollout_id, task_id, findings))
+                self._count(findings, read)
         return chunk.rollouts
 
-    def _rollouts(self, task_id: str) -> Iterator[dict[str, Any]]:
-        query = """
-            SELECT rollout_id, patch, turns FROM (SELECT * FROM rollouts WHERE task_id = $task)
-            LEFT JOIN transcripts USING (transcript_digest, task_id) ORDER BY rollout_id
-        """
-        yield from self._store.query(query, {"task": task_id}).to_pylist()
+    def _count(self, findings: Iterable[Finding], read: bool) -> None:
+        with self._lock:  # chunks run in threads
+            if read:
+                self._counts[verdict_of(findings), ""] += 1
+                self._counts.update((finding.level, finding.pattern) for finding in findings)
+            else:
+                self._unread += 1
 
-    def _task(self, task_id: str) -> TaskFacts:
-        """The task with the lines of its hidden tests: sealed text, which the audit may compare with."""
-        rows = self._store.rows("tasks", where="task_id = $task", task=task_id)
-        sealed = self._store.rows("sealed", ["task_id", "test_patch"], where="task_id = $task", task=task_id)
-        if not rows:
-            return TaskFacts(task_id)
-        row = rows[0]
-        tests = tuple(row["fail_to_pass"] or ()), tuple(row["pass_to_pass"] or ())
-        hidden = hidden_tests(sealed[0]["test_patch"]) if sealed else None
-        return TaskFacts(task_id, row["repo"], row["base_commit"], row["spec"], *tests, hidden)
+    def _tasks(self, task_ids: tuple[str, ...]) -> dict[str, TaskFacts]:
+        """Tasks with the lines of their hidden tests: sealed text, which the audit may compare with."""
+        where = "task_id IN (SELECT unnest($tasks))"
+        rows = self._store.rows("tasks", where=where, tasks=list(task_ids))
+        sealed = self._store.rows("sealed", ["task_id", "test_patch"], where=where, tasks=list(task_ids))
+        hidden = {row["task_id"]: hidden_tests(row["test_patch"]) for row in sealed}
+        return {row["task_id"]: _facts(row, hidden.get(row["task_id"])) for row in rows}
 
     def finish(self, run: StageRun) -> None:
         done = [task_id for chunk in self._chunks for task_id in chunk.items]
@@ -106,6 +109,11 @@ def audit_rows(rollout_id: str, task_id: str, findings: Iterable[Finding]) -> It
         yield {**common, "kind": finding.pattern, "verdict": finding.level, "evidence": evidence, "reason": reason}
     if not listed:
         yield {**common, "kind": CLEAN, "verdict": CLEAN, "evidence": "", "reason": "nothing found"}
+
+
+def _facts(row: dict[str, Any], hidden: str | None) -> TaskFacts:
+    tests = tuple(row["fail_to_pass"] or ()), tuple(row["pass_to_pass"] or ())
+    return TaskFacts(row["task_id"], row["repo"], row["base_commit"], row["spec"], *tests, hidden)
 
 
 def _material(row: dict[str, Any], task: TaskFacts) -> Material:
