@@ -42,16 +42,16 @@ class ShellSession:
         self._closer = closer
         self._ended: str | None = None
         self._dirty = False
+        self._oom_seen = 0
 
     def run(self, command: str, timeout: float) -> CommandResult:
         """See `Session.run`."""
-        before = self._oom_kills()
         limits = self._limits
         ran = self._guarded(lambda shell: shell.run(self._line(command), timeout, limits.output, limits.drain))
         limit = ran.limit
         if ran.exit_code != 0:
             self._check_disk()
-            if limit is None and self._oom_kills() > before:
+            if limit is None and self._ended is None and self._memory_ran_out():
                 limit = "memory"
         self._dirty = self._dirty or limit is not None
         text = ran.output.decode("utf-8", "replace")
@@ -89,6 +89,10 @@ class ShellSession:
         if self._shell is not None:
             self._shell = None
             self._closer(self._dirty)
+
+    def _memory_ran_out(self) -> bool:
+        before, self._oom_seen = self._oom_seen, self._oom_kills()
+        return self._oom_seen > before
 
     def _line(self, command: str) -> str:
         """Commands are the first to be killed when memory runs out, and leave no core."""

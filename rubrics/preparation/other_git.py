@@ -34,7 +34,7 @@ _STARTS = (
 
 
 class OtherGit:
-    """Copies of the task's repository go; other projects' repositories stay, cut at their own HEAD."""
+    """Copies of the task's repository go. Other projects' stay: the probes that follow look at them too."""
 
     name = "other_git"
 
@@ -63,12 +63,11 @@ class OtherGit:
             return
         open_view(place.shell, *where)
         head = commit_of(place.shell, "HEAD")
-        if head is None or _is_copy(place, blobs):
+        if head is None or _is_copy(place, blobs) or _tells(place):
             yield removal(self.name, "git_copy", path, "a copy of the repository", (self._whole(place, top, path),))
             return
         folder = path if basename(path) == ".git" else top
         place.kept.append(Repository(top if folder != top else None, folder, *where, base=head, own=False))
-        yield Finding(self.name, "git_folder", folder, "a repository of another project", "rebuild")
 
     def _whole(self, place: Place, top: str, path: str) -> str:
         """The work tree with its git folder where it may go, else the git folder alone."""
@@ -95,7 +94,7 @@ def read_stores(found: list[str], known: set[str]) -> list[str]:
 
 
 def _base_blobs(place: Place) -> list[str]:
-    """Names of base's larger files, at most 2,000."""
+    """Names of the contents of base's files, at most 2,000."""
     if place.repository is None:
         return []
     open_view(place.shell, place.repository.git_dir, place.repository.common)
@@ -103,7 +102,7 @@ def _base_blobs(place: Place) -> list[str]:
         f"GIT_DIR=$S/view g ls-tree -r -l {quote(place.repository.base)} | head -n 20000 | cut -f1"
     )
     rows = [line.split() for line in listed]
-    return [row[2] for row in rows if len(row) == 4 and row[1] == "blob" and int(row[3]) > 100][:2000]
+    return [row[2] for row in rows if len(row) == 4 and row[1] == "blob" and int(row[3]) > 0][:2000]
 
 
 def _is_copy(place: Place, blobs: list[str]) -> bool:
@@ -118,6 +117,15 @@ def _is_copy(place: Place, blobs: list[str]) -> bool:
     )
     counts = place.shell.with_names(blobs, "f", prefix)
     return sum(int(result.output.strip() or 0) for result in counts) >= SAME * len(blobs)
+
+
+def _tells(place: Place) -> bool:
+    """Whether any object in the view holds lines of the answer."""
+    if not place.answers:
+        return False
+    search = f"grep -a -o -h -F {place.answers.arguments()} | sort -u | head -n 200"
+    found = place.shell.run(f"GIT_DIR=$S/view; export GIT_DIR; g cat-file --batch-all-objects --batch | {search}")
+    return place.answers.seen_in(found.output) > 0
 
 
 def starts_with(place: Place, path: str, starts: tuple[bytes, ...]) -> bool:

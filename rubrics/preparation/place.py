@@ -50,7 +50,7 @@ class Place:
     def at_base(self, paths: Iterable[str]) -> set[str]:
         """Those of the paths that stand at base, or hold something that does."""
         listed, found = list(dict.fromkeys(paths)), set()
-        for repository in self.repositories:
+        for repository in [item for item in self.repositories if item.own]:
             top = repository.top
             mine = [path[len(top) + 1 :] for path in listed if inside(path, top) and path != top] if top else []
             if not mine:
