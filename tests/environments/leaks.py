@@ -338,13 +338,13 @@ def git_cruft_pack(box: Box) -> None:
 def git_alternates(box: Box) -> None:
     mirror = box.root / "opt/mirror.git"
     box.git("clone", "-q", "--bare", str(box.upstream), str(mirror), at=box.root)
-    (box.git_dir / "objects/info/alternates").write_text(f"{mirror}/objects\n")
+    box.put("testbed/.git/objects/info/alternates", f"{mirror}/objects\n")
 
 
 @leak
 def git_bare_store_of_alternates(box: Box) -> None:
     shutil.copytree(box.upstream / ".git/objects", box.root / "srv/shared/objects")
-    (box.git_dir / "objects/info/alternates").write_text(f"{box.root}/srv/shared/objects\n")
+    box.put("testbed/.git/objects/info/alternates", f"{box.root}/srv/shared/objects\n")
 
 
 @leak
@@ -686,10 +686,8 @@ def readable(root: Path) -> list[str]:
         data = file.read_bytes()
         if any(_holds(text) for text in (data, *_unpacked(data))):
             found.append(str(file.relative_to(root)))
-    for pack in [path for path in root.rglob("*") if path.is_file() and b"PACK" in path.read_bytes()[:4096]]:
-        if _holds(_pack_texts(pack)):
-            found.append(str(pack.relative_to(root)))
-    return found
+    packs = [path for path in root.rglob("*") if path.is_file() and b"PACK" in path.read_bytes()[:4096]]
+    return found + [str(pack.relative_to(root)) for pack in packs if _holds(_pack_texts(pack))]
 
 
 def _holds(data: bytes) -> bool:
