@@ -12,6 +12,7 @@ from rubrics.cli.exporting import export
 from rubrics.cli.facts import facts
 from rubrics.cli.reading import query, report, show
 from rubrics.cli.running import demo, ingest, reward, run, score, synthesize
+from rubrics.cli.testing import check_tasks, test
 from rubrics.cli.upkeep import clean, status
 from rubrics.errors import RubricsError
 
@@ -37,7 +38,10 @@ def cli() -> None:
     """
 
 
-for command in (run, demo, ingest, facts, synthesize, score, audit, reward, export, report, show, query, status, clean):
+for command in (
+    run, demo, ingest, facts, test, check_tasks, synthesize, score, audit, reward, export, report, show, query, status,
+    clean,
+):  # fmt: skip
     cli.add_command(command)
 
 

@@ -136,7 +136,9 @@ class _Sandbox:
         self._state.check_disk(self._limits.free_disk)
         code = self._process.poll() if self._process else None
         kind = "no_sandbox" if code in (1, NOT_PROCESS_1) else "engine_died"
-        raise InfraError(kind, f"bubblewrap ended (exit code {code}): {error}; try `bwrap --unshare-all true`") from None
+        raise InfraError(
+            kind, f"bubblewrap ended (exit code {code}): {error}; try `bwrap --unshare-all true`"
+        ) from None
 
     def close(self, dirty: bool) -> None:
         if self._process is not None:

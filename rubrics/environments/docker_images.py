@@ -1,4 +1,4 @@
-"""Images for the Docker backend: what a task names, loaded or built once, with the kept-open shell's program baked in."""
+"""Images for the Docker backend: what a task names, loaded or built once, with the open shell's program baked in."""
 
 from __future__ import annotations
 

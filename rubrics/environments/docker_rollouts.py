@@ -94,7 +94,9 @@ class DockerEnvironment:
             slot.remove()
             raise
         taken = slot
-        return self._session(taken.container, taken.channel, image, lambda dirty: self._leave(taken, image, dirty), taken)
+        return self._session(
+            taken.container, taken.channel, image, lambda dirty: self._leave(taken, image, dirty), taken
+        )
 
     def _leave(self, slot: Slot, image: Prepared, dirty: bool) -> None:
         if dirty or slot.uses >= USES or not slot.leave():

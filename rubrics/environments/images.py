@@ -129,7 +129,9 @@ def _no_packages(recipe: Recipe, name: str) -> None:
 
 def _debootstrap(suite: str, packages: str, folder: Path) -> None:
     if shutil.which("debootstrap") is None:
-        raise InfraError("no_image", f"base debian:{suite}: debootstrap is not installed; install it or give an archive")
+        raise InfraError(
+            "no_image", f"base debian:{suite}: debootstrap is not installed; install it or give an archive"
+        )
     command = ["debootstrap", "--variant=minbase", f"--include={packages}", suite, str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace")
     if done.returncode != 0:

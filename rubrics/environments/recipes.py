@@ -25,7 +25,7 @@ class Recipe:
     """How an image is made: a root file system, packages in it, and the repository at base in `workdir`."""
 
     base: str | None
-    """`debian:<suite>`, `host`, a root file system (archive or folder), an image's name; null: the backend's default."""
+    """`debian:<suite>`, `host`, a root file system (archive or folder), an image's name; null: the backend's own."""
     repository: str | None = None
     packages: tuple[str, ...] = ()
     """Debian packages; only on a `debian:` base."""

@@ -62,4 +62,6 @@ def _unwrap(target: Path) -> None:
 def _git(*arguments: str) -> None:
     done = subprocess.run(["git", *_SAFE, *arguments], env=_GIT_ENV, capture_output=True, text=True)
     if done.returncode != 0:
-        raise InfraError("no_image", f"git {arguments[0]}: {done.stderr.strip()[-300:]}; check repository and base_commit")
+        raise InfraError(
+            "no_image", f"git {arguments[0]}: {done.stderr.strip()[-300:]}; check repository and base_commit"
+        )

@@ -47,7 +47,8 @@ class Session(Protocol):
     """An open environment of one rollout. Closing it leaves nothing behind."""
 
     rung: str
-    """Rung of the rebuild ladder: `snapshot`, `image+patch`, `image+patch(3way)`, `image+patch(fuzz)`, `repository+patch`, ..."""
+    """Rung of the rebuild ladder: `snapshot`, `image+patch`, `image+patch(3way)`, `image+patch(fuzz)`,
+    `repository+patch`, ...; the bare name when no patch was put on."""
 
     def run(self, command: str, timeout: float) -> CommandResult:
         """Run a shell command in the task's working folder. Raises `InfraError` when the environment broke."""
@@ -68,7 +69,10 @@ class Environment(Protocol):
     name: str
 
     def open(self, task: Task, rollout: Rollout | None) -> Session:
-        """Rebuild the state of a rollout (of the task's start when null). Raises `InfraError` naming the rung that failed."""
+        """Rebuild the state of a rollout (of the task's start when null).
+
+        Raises `InfraError` naming the rungs that failed.
+        """
 
     def close(self) -> None:
         """Remove what is kept between sessions. May be called twice."""

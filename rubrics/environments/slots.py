@@ -27,7 +27,7 @@ _TRACES = (
 
 
 class Slot:
-    """A container that sees `folder`'s mounts: the working folder, /tmp, /var/tmp and /dev/shm; its root is read-only."""
+    """A container that sees mounts of ours: the working folder, /tmp, /var/tmp and /dev/shm; its root is read-only."""
 
     def __init__(
         self, engine: Engine, state: State, image: Prepared, create: Callable[[Prepared, dict[str, Any]], str]

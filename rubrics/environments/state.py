@@ -40,7 +40,7 @@ class State:
         try:
             self.images.mkdir(parents=True, exist_ok=True)
             self.folder.mkdir(parents=True)
-            self._lock = open(self.folder / "lock", "wb")  # noqa: SIM115: held until the process ends
+            self._lock = open(self.folder / "lock", "wb")  # noqa: SIM115  (held until the process ends)
             fcntl.flock(self._lock, fcntl.LOCK_EX)
         except OSError as error:
             raise InfraError(_kind(error), f"{self.root}: {error.strerror}; free it or name another folder") from None
@@ -67,7 +67,7 @@ class State:
 
     @contextmanager
     def building(self, target: Path) -> Iterator[Path | None]:
-        """A folder to build in, that becomes `target` at the end; null when `target` is there. One builder at a time."""
+        """A folder to build in, that becomes `target` at the end; null when `target` is there. One builder a time."""
         with open(self.images / f".{target.name}.lock", "wb") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if target.exists():

@@ -29,7 +29,9 @@ def is_junk(name: str) -> bool:
     return _JUNK.fullmatch(name.strip()) is not None
 
 
-def compare(results: Results, fail_to_pass: Iterable[str], pass_to_pass: Iterable[str], exit_code: int | None) -> Verdict:
+def compare(
+    results: Results, fail_to_pass: Iterable[str], pass_to_pass: Iterable[str], exit_code: int | None
+) -> Verdict:
     """The verdict. Without listed tests the whole run decides: complete, exit code 0, nothing failed."""
     listed = (*fail_to_pass, *pass_to_pass)
     junk = tuple(sorted({name for name in listed if is_junk(name)}))

@@ -6,7 +6,7 @@ import re
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from rubrics import jsonio
 from rubrics.environments.session import CommandResult, Session
@@ -19,6 +19,8 @@ Form = Literal["pytest", "unittest", "other"]
 _PYTEST = re.compile(r"(?:^|[\s;&|(])(?:\S*/)?(?:py\.test|pytest)(?=\s|$|;)|-m\s+pytest\b")
 _UNITTEST = re.compile(r"(?P<python>(?:\S*/)?python[\d.]*(?:\s+-[a-zA-Z]+)*)\s+-m\s+unittest\b")
 _QUIET = re.compile(r"\s-qq|\s-q\s+-q\b|--no-summary")
+READERS: tuple[Any, ...] = (pytest_output, go_output, unittest_output, tap)
+"""Readers of printed output, tried in this order."""
 _PRELUDE = 'command -v python >/dev/null 2>&1 || python() { python3 "$@"; }\n'
 """Debian has no `python`; most commands say it."""
 
@@ -70,7 +72,9 @@ class Reporting:
         try:
             report = session.read(f"{self.folder}/report")
         except FileNotFoundError:
-            return Results(self.form, {}, f"no report: the run ended before {self.form} did (exit code {done.exit_code})")
+            return Results(
+                self.form, {}, f"no report: the run ended before {self.form} did (exit code {done.exit_code})"
+            )
         if self.form == "unittest":
             return unittest_results(report, self.nonce)
         return _checked(junit.read([report], "pytest"), done)
@@ -112,9 +116,10 @@ def unittest_results(report: bytes, nonce: str) -> Results:
 
 def read_output(text: str, exit_code: int | None) -> Results:
     """Results of printed output alone, by the form that it has."""
-    for reader in (pytest_output, go_output, unittest_output, tap):
+    for reader in READERS:
         if reader.looks_like(text):
-            return reader.read(text)
+            found: Results = reader.read(text)
+            return found
     if exit_code is None:
         raise InfraError("no_results", "no exit code and no known form of output")
     return Results("exit", {}, None if exit_code in (0, 1) else f"exit code {exit_code}")

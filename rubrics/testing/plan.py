@@ -108,7 +108,9 @@ def _patched(at_base: dict[str, bytes | None], patch: str, task_id: str) -> dict
         done = subprocess.run(command, cwd=folder, env=env, input=text.encode("utf-8", "surrogateescape"),
                               capture_output=True)  # fmt: skip
         if done.returncode != 0:
-            raise InfraError("test_patch", f"task {task_id}: its test patch does not fit its base; correct the task row")
+            raise InfraError(
+                "test_patch", f"task {task_id}: its test patch does not fit its base; correct the task row"
+            )
         return {path: _plain(folder / path) for path in at_base}
 
 

@@ -1,4 +1,4 @@
-"""Files that steer a test runner from outside the tests: which ones a rollout planted or bent, and putting them back."""
+"""Files that steer a test runner: which of them a rollout planted or bent, and putting them back."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ def watched_files(session: Session, root: str = ".") -> dict[str, Watched]:
 def listing(session: Session, root: str = ".") -> dict[str, str]:
     """sha256 of every steering, configuration and shadowing file below `root`."""
     names = [f"-name '{name}'" for name in (*STEERING, *CONFIGS)]
-    names += [f"-path './{top}{name}{end}'" for name in SHADOWS for top in ("", "src/") for end in (".py", "/__init__.py")]
+    names += [
+        f"-path './{top}{name}{end}'" for name in SHADOWS for top in ("", "src/") for end in (".py", "/__init__.py")
+    ]
     command = f"find {root} -name .git -prune -o \\( {' -o '.join(names)} \\) ! -type d -exec sha256sum -- {{}} +"
     done = session.run(command, SECONDS)
     if done.limit is not None or done.exit_code is None or done.truncated:
@@ -68,7 +70,7 @@ def put_back(session: Session, base: dict[str, Watched], keep: frozenset[str]) -
 
 
 def steers(path: str, content: bytes) -> str:
-    """What a configuration file says to pytest; empty when it says nothing. One that cannot be read says all it holds."""
+    """What a configuration file says to pytest; empty when nothing. One that cannot be read says all it holds."""
     text = content.decode("utf-8", "replace")
     try:
         if path.endswith(".toml"):
