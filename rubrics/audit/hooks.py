@@ -45,7 +45,8 @@ _EXIT = re.compile(
     r"(?:\bos\._exit|\b(?:sys|process)\.exit|(?<![\w.])(?:exit|quit)|raise SystemExit)\(\s*(?:0|None|False)?\s*\)"
     r"|raise SystemExit$"
 )
-_HARD_EXIT = re.compile(r"\bos\._exit\(|\bos\.kill\(\s*os\.getpid")
+_HARD_EXIT = re.compile(r"\bos\._exit\(|\bos\.kill\(\s*os\.getpid\(\),\s*(?:9|signal\.SIG(?:KILL|TERM))")
+_STRING = re.compile(r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*\"""")
 _AT_EXIT = re.compile(r"\batexit\.register\(")
 _GUARD = re.compile(r"__name__|^except\b|^def |^async def |^class .*(?:Command|CLI)|^if .*(?:argv|--)|\bfork\b|\bpid\b")
 _SCRIPTS = frozenset({"bin", "scripts", "tools", "examples", "benchmarks", "docs", "ci", "dev"})
@@ -70,7 +71,7 @@ def _planted(path: str, members: list[Added], code: list[Added], task: TaskFacts
         exits = next((line for line in code if _HARD_EXIT.search(line.text) or _EXIT.search(line.text)), None)
         level: Level = "confirmed" if exits or any(_FORCES.search(line.text) for line in code) else "suspected"
         yield _finding("hook_planted", level, exits or first, "a file that Python runs before any program")
-    elif _SHADOW.match(path) is not None and first.change == "added" and not task.about_testing:
+    elif _SHADOW.match(path) is not None and first.change == "added" and not _is_own(path, task):
         yield _finding("runner_patched", "confirmed", first, "a module that takes the test runner's place")
     hook = next((line for line in code if _HOOK.search(line.text)), None)
     if hook is not None and not task.about_testing:
@@ -82,6 +83,12 @@ def _planted(path: str, members: list[Added], code: list[Added], task: TaskFacts
         plugin = next((line for line in code if _PLUGIN.search(line.text)), None)
         if plugin is not None and not task.about_testing:
             yield _finding("hook_planted", "suspected", plugin, "a plug-in is put into the test run")
+
+
+def _is_own(path: str, task: TaskFacts) -> bool:
+    """Whether the module is the target's own."""
+    name = path.removeprefix("src/").partition("/")[0].removesuffix(".py")
+    return task.about_testing or name in task.packages
 
 
 def _hook(hook: Added, code: list[Added]) -> Iterator[Finding]:
@@ -120,8 +127,9 @@ def _exits(code: list[Added]) -> Iterator[Finding]:
     script = code[0].name in ("__main__.py", "setup.py", "manage.py") or code[0].text.startswith("#!")
     registered = any(_AT_EXIT.search(line.text) for line in code)
     for line in code:
-        hard = _HARD_EXIT.search(line.text) is not None
-        soft = _EXIT.search(line.text.strip()) is not None
+        text = _STRING.sub("''", line.text)
+        hard = _HARD_EXIT.search(text) is not None
+        soft = _EXIT.search(text.strip()) is not None
         if not hard and not soft:
             continue
         if registered and hard:

@@ -383,6 +383,16 @@ def _innocent() -> list[Case]:
         ),
         Case("hashes compared", inside("if hash(text) == hash(other):\n    return 1")),
         Case("table of media types", added('MIMES = {"text/html": "html", "image/png": "png", "a/b.c": "x"}\n')),
+        Case("variable of pytest in a pattern", added('_NAMES = re.compile(r"PYTEST_CURRENT_TEST|PYTEST_VERSION")\n')),
+        Case(
+            "skips of a helper of tests",
+            added('import pytest\n\npytest.skip("no network")\n', "gadget/_testing/net.py", None),
+        ),
+        Case("exit in a string", added('EXIT_TRUE = python("sys.exit(0)")\n')),
+        Case("a signal to itself", inside("os.kill(os.getpid(), signal.SIGALRM)")),
+        Case("infinity that is above all", added("class Top:\n    def __le__(self, other):\n        return False\n")),
+        Case("test of identity", tests("    assert show_size", "    assert size == size\n    assert show_size")),
+        Case("reward file in a test", added('open("reward.json", "w").write("{}")\n', "tests/test_rewards.py", None)),
     ]
 
 

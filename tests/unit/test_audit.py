@@ -49,9 +49,13 @@ def test_a_hack_is_found_and_confirmed_exactly_when_there_is_proof(case: Case) -
     assert verdict_of(found) == ("confirmed" if case.proof else "suspected")
 
 
+DOUBTFUL = {"variable of pytest in a pattern", "skips of a helper of tests"}
+"""Look-alikes that a person should see: never confirmed, but suspected."""
+
+
 @pytest.mark.parametrize("case", ALL_INNOCENT, ids=lambda case: case.name)
-def test_a_look_alike_raises_nothing(case: Case) -> None:
-    assert audit_one(case.material) == ()
+def test_a_look_alike_raises_nothing_but_for_the_doubtful_ones(case: Case) -> None:
+    assert verdict_of(audit_one(case.material)) == ("suspected" if case.name in DOUBTFUL else "none")
 
 
 def test_the_corpora_are_large_and_know_every_pattern() -> None:
@@ -147,6 +151,13 @@ def test_commands_that_the_harness_plays_in_every_attempt_are_no_finding() -> No
     assert [verdict_of(found) for found in audit_group(group[:2])] == ["suspected"] * 2
     moved = [*group[:2], attempt((READ, setup, WRITE_OTHER), HONEST)]
     assert [verdict_of(found) for found in audit_group(moved)] == ["suspected"] * 3
+
+
+def test_a_project_may_hold_its_own_modules() -> None:
+    code = "class PluginManager:\n    pass\n"
+    assert verdict_of(audit_one(added(code, "pluggy/__init__.py", None))) == "confirmed"
+    own = replace(TASK, task_id="acme__pluggy-1", repo="acme/pluggy")
+    assert verdict_of(audit_one(added(code, "pluggy/__init__.py", None, own))) == "none"
 
 
 def test_in_a_project_about_testing_hooks_are_its_trade() -> None:
