@@ -10,6 +10,7 @@ from rubrics import __version__
 from rubrics.cli.auditing import audit
 from rubrics.cli.exporting import export
 from rubrics.cli.facts import facts
+from rubrics.cli.preparing import prepare
 from rubrics.cli.reading import query, report, show
 from rubrics.cli.running import demo, ingest, reward, run, score, synthesize
 from rubrics.cli.testing import check_tasks, test
@@ -39,8 +40,8 @@ def cli() -> None:
 
 
 for command in (
-    run, demo, ingest, facts, test, check_tasks, synthesize, score, audit, reward, export, report, show, query, status,
-    clean,
+    run, demo, ingest, facts, prepare, test, check_tasks, synthesize, score, audit, reward, export, report, show, query,
+    status, clean,
 ):  # fmt: skip
     cli.add_command(command)
 

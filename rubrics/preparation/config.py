@@ -98,6 +98,10 @@ class Preparation:
     """Shorter lines are not searched for: they stand everywhere."""
     archive_bytes: int = 64_000_000
     """Archives larger than this are reported by name, not opened."""
+    text_bytes: int = 64_000_000
+    """Files larger than this are not searched for answer lines."""
+    system_bytes: int = 2_000_000
+    """The same in folders of the system (`/usr` and the like), where larger files are programs."""
     archives: int = 200
     """At most so many archives are opened."""
     rounds: int = 5

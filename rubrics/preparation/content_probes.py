@@ -22,19 +22,46 @@ class AnswerText:
     def look(self, place: Place) -> Iterator[Finding]:
         if not place.answers:
             return
-        grep = f"grep -a -F {place.answers.arguments()}"
-        folders = [f"{item.folder}/objects" for item in place.repositories]
-        unseen = [*(place.config.below(name) for name in UNSEEN), place.shell.scratch, *folders]
-        pruned = " -o ".join(f"-path {quote(path)}" for path in unseen)
-        found = place.shell.names(
-            f"find {quote(place.config.root)} \\( {pruned} \\) -prune -o -type f -size +0 -exec {grep} -l {{}} +"
-            f" | sort -u | head -n {_MOST} | tr '\\n' '\\0'"
-        )
-        for path in place.besides_base(path.replace("//", "/") for path in found):
-            matched = place.shell.run(f"{grep} -o -h {quote(path)} | sort -u | head -n 200")
+        found = [*_with_answers(place, self._roots(place), place.config.text_bytes), *self._in_system(place)]
+        at_base = place.at_base(found)
+        for path in [name for name in found if not place.kept_by_config(name)]:
+            matched = place.shell.run(f"{_grep(place)} -o -h {quote(path)} | sort -u | head -n 200")
             count = place.answers.seen_in(matched.output)
-            if count:
+            if count and path in at_base:
+                yield Finding(self.name, "changed_file", place.top, f"{path}: {count} lines of the answer", "rebuild")
+            elif count:
                 yield judged(place, self.name, "answer_text", path, f"{count} lines of the answer")
+
+    def _roots(self, place: Place) -> list[str]:
+        """What lies directly below the root, folders of the system left out."""
+        system = {place.config.below(name) for name in PROTECTED}
+        below = place.shell.names(f"find {quote(place.config.root)} -mindepth 1 -maxdepth 1 -print0")
+        return [path for path in (name.replace("//", "/") for name in below) if path not in system]
+
+    def _in_system(self, place: Place) -> list[str]:
+        """Searched once: scrubbing only takes away from folders of the system."""
+        if place.in_system is None:
+            roots = place.shell.existing(place.config.below(name) for name in PROTECTED if name not in UNSEEN)
+            place.in_system = _with_answers(place, roots, place.config.system_bytes)
+        return place.shell.existing(place.in_system)
+
+
+def _grep(place: Place) -> str:
+    return f"grep -a -F {place.answers.arguments()}"
+
+
+def _with_answers(place: Place, roots: list[str], most: int) -> list[str]:
+    """Files below the roots in which at least one answer line stands."""
+    folders = [f"{item.folder}/objects" for item in place.repositories]
+    unseen = [*(place.config.below(name) for name in UNSEEN), place.shell.scratch, *folders]
+    pruned = " -o ".join(f"-path {quote(path)}" for path in unseen)
+    if not roots:
+        return []
+    return place.shell.names(
+        f"find {' '.join(quote(path) for path in roots)} \\( {pruned} \\) -prune -o"
+        f" -type f -size +0 -size -{most // 512 + 1} -exec {_grep(place)} -l {{}} +"
+        f" | sort -u | head -n {_MOST} | tr '\\n' '\\0'"
+    )
 
 
 class AnswerCopies:

@@ -102,7 +102,7 @@ def _base_blobs(place: Place) -> list[str]:
         f"GIT_DIR=$S/view g ls-tree -r -l {quote(place.repository.base)} | head -n 20000 | cut -f1"
     )
     rows = [line.split() for line in listed]
-    return [row[2] for row in rows if len(row) == 4 and row[1] == "blob" and int(row[3]) > 0][:2000]
+    return [row[2] for row in rows if len(row) == 4 and row[1] == "blob" and row[3].strip("0").isdigit()][:2000]
 
 
 def _is_copy(place: Place, blobs: list[str]) -> bool:

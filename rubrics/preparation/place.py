@@ -39,6 +39,8 @@ class Place:
     notes: list[str] = field(default_factory=list)
     """What a person should know and is no finding."""
     has_git: bool = True
+    in_system: list[str] | None = None
+    """Files in folders of the system that hold answer lines; null: not yet searched."""
 
     @property
     def repositories(self) -> list[Repository]:

@@ -42,15 +42,19 @@ if [ -f view/shallow ]; then
 fi
 """
 
-_CHECK_OUT = """
-b={base}; export GIT_DIR={folder}.rubrics-new GIT_WORK_TREE={top}; cd {top} || exit 1
-if [ {work_tree} = base ]; then
-  h=$(GIT_DIR="$S/view" g rev-parse --verify --quiet 'HEAD^{{commit}}') &&
-    GIT_INDEX_FILE="$S/i1" g read-tree "$h" && GIT_INDEX_FILE="$S/i1" g read-tree --reset -u "$b"
-  [ -f "$S/view/index" ] && cp "$S/view/index" "$S/i2" && GIT_INDEX_FILE="$S/i2" g read-tree --reset -u "$b"
-  rm -f "$S/i1" "$S/i2"
-fi
+_TAKE_AWAY = """
+export GIT_DIR={folder}.rubrics-new GIT_WORK_TREE={top}; cd {top} || exit 1
+none=$(g hash-object -t tree /dev/null)
+h=$(GIT_DIR="$S/view" g rev-parse --verify --quiet 'HEAD^{{commit}}') && GIT_INDEX_FILE="$S/i1" g read-tree "$h"
+[ -f "$S/view/index" ] && cp "$S/view/index" "$S/i2"
+for i in i1 i2; do
+  [ -f "$S/$i" ] || continue
+  export GIT_INDEX_FILE="$S/$i"
+  g ls-tree -r -z --name-only {base} | g update-index -z --force-remove --stdin && g read-tree --reset -u "$none"
+  rm -f "$S/$i"
+done
 """
+"""Of what HEAD and index track, what base does not: git itself removes it, which follows no link."""
 
 _SWAP = """
 set -e
@@ -73,9 +77,9 @@ def rebuild(place: Place, repository: Repository) -> Repository:
         raise InfraError(
             "preparation", f"{repository.folder}: base {repository.base} is not whole: {result.output.strip()[-300:]}"
         )
-    work_tree = place.config.work_tree if repository.own else "keep"
-    if repository.top is not None:
-        shell.run(_CHECK_OUT.format(**names, top=quote(repository.top), work_tree=work_tree))
+    restore = repository.own and place.config.work_tree == "base"
+    if repository.top is not None and restore:
+        shell.run(_TAKE_AWAY.format(**names, top=quote(repository.top)))
     shell.write(join(repository.folder + ".rubrics-new", "config"), canonical_config(repository).encode())
     shell.text(_SWAP.format(**names))
     shell.forget()
@@ -83,7 +87,7 @@ def rebuild(place: Place, repository: Repository) -> Repository:
         repository.top, repository.folder, repository.folder, repository.folder, repository.base, repository.own
     )
     if rebuilt.top is not None:
-        _make_index(shell, rebuilt, restore=work_tree == "base")
+        _make_index(shell, rebuilt, restore=restore)
     return rebuilt
 
 
@@ -112,7 +116,7 @@ def changed(shell: Shell, repository: Repository) -> list[str]:
     fresh = f'rm -f "$S/fresh"; g read-tree {quote(repository.base)}; g update-index -q --refresh > /dev/null'
     names = shell.names(f"{env} {fresh}; g diff-files --ignore-submodules -z --name-only")
     filtered: set[str] = set()
-    for words in shell.names_with(names, "g check-attr -z --stdin filter", env):
+    for words in shell.names_with(names, "g check-attr -z --cached --stdin filter", env):
         filtered |= {path for path, _, value in zip(*[iter(words)] * 3, strict=False) if value not in _NO_FILTER}
     return [name for name in names if name not in filtered]
 

@@ -73,8 +73,11 @@ class Shell:
         """Run a script of `sh`, in which `g` is git with safe settings and `$S` the scratch folder."""
         command = f"{_ENVIRON} HOME={quote(self.scratch)} S={quote(self.scratch)} sh -c {quote(_GIT + script)}"
         result = self._session.run(command, self._config.seconds)
-        if result.timed_out or result.exit_code is None:
-            raise InfraError("limits", f"preparation: no answer within {self._config.seconds:g} s: {script[:120]!r}")
+        if result.timed_out or result.exit_code is None or result.limit is not None:
+            why = result.limit or f"no answer within {self._config.seconds:g} s"
+            raise InfraError("limits", f"preparation ended by a limit ({why}): {script[:120]!r}")
+        if result.truncated:
+            raise InfraError("limits", f"preparation: more output than is kept: {script[:120]!r}; raise the limit")
         return result
 
     def text(self, script: str) -> str:
@@ -125,6 +128,10 @@ class Shell:
         try:
             return self._session.read(path)
         except (OSError, ValueError):
+            return None
+        except InfraError as error:
+            if error.kind != "read":
+                raise
             return None
 
     def write(self, path: str, content: bytes) -> None:

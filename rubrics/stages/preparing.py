@@ -1,0 +1,46 @@
+"""The prepare stage from plain values: which backend, which configuration file."""
+
+from __future__ import annotations
+
+import tomllib
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from rubrics.environments.choose import choose
+from rubrics.environments.recipes import Places
+from rubrics.environments.session import Limits
+from rubrics.errors import UsageError
+from rubrics.preparation.config import Preparation
+from rubrics.stages.options import Options
+from rubrics.stages.prepare import Prepare
+from rubrics.stages.stage import Submit, drive
+from rubrics.store.store import Store
+
+
+def run_prepare(values: dict[str, Any], submit: Submit) -> dict[str, int]:
+    """Prepare the chosen tasks' environments, one container each; returns how many tasks that were.
+
+    Raises `InfraError` when no backend can be had.
+    """
+    options = Options.from_dict(values)
+    config = preparation_config(options.config)
+    store = Store.open(Path(options.store))
+    places = Places(tuple(Path(folder) for folder in options.data))
+    environment, _ = choose(options.env, places, Limits(), trusted=options.trusted)
+    with closing(environment):
+        stage = Prepare(store, options, environment, config)
+        return {stage.name: drive(stage, store, submit, options.workers)}
+
+
+def preparation_config(file: str | None) -> Preparation:
+    """The table `preparation` of a TOML file; the defaults without one."""
+    if file is None:
+        return Preparation()
+    try:
+        values = tomllib.loads(Path(file).read_text("utf-8")).get("preparation", {})
+    except OSError as error:
+        raise UsageError(f"{file}: {error.strerror}; name a TOML file") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file}: no TOML: {error}") from None
+    return Preparation.from_dict(values)
