@@ -7,9 +7,11 @@ Not covered: no filter of system calls, so a hole in the kernel is nearer than u
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -65,11 +67,21 @@ class Bubblewrap:
         except BaseException:
             sandbox.close(False)
             raise
-        return sandbox.session(root.workdir)
+        session = sandbox.session(root.workdir)
+        return _answering(session)
 
     def close(self) -> None:
         """See `Environment.close`."""
         self._state.close()
+
+
+def _answering(session: ShellSession) -> ShellSession:
+    try:
+        session.greet()
+    except BaseException:
+        session.close()
+        raise
+    return session
 
 
 class _Sandbox:
@@ -102,8 +114,9 @@ class _Sandbox:
         command += ["--chdir", "/", f"{FOLDER}/sh", "-c", LOOP]
         pipe = subprocess.PIPE
         self._process = subprocess.Popen(
-            command, stdin=pipe, stdout=pipe, stderr=pipe, env={"PATH": PATH}, preexec_fn=self._limited()
-        )
+            command, stdin=pipe, stdout=pipe, stderr=pipe, env={"PATH": PATH}, preexec_fn=self._limited(),
+            start_new_session=True,
+        )  # fmt: skip
 
     def _limited(self) -> Callable[[], None]:
         """What the child does before it becomes bwrap: enter the control group, or take process limits."""
@@ -142,11 +155,21 @@ class _Sandbox:
 
     def close(self, dirty: bool) -> None:
         if self._process is not None:
-            self._process.kill()
-            self._process.communicate()
+            _end(self._process)
         self._cgroup.close()
         mounts.unmount_under(self._folder)
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End bwrap, and its child that may still wait for it. Pipes are closed, not read: their end may not come."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()
 
 
 def copy_layers(layers: tuple[Path, ...], target: Path) -> None:

@@ -36,18 +36,25 @@ class DockerImages:
     folders: Images
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _known: dict[str, str] = field(default_factory=dict)
+    _ready: dict[str, Prepared] = field(default_factory=dict)
 
     def prepared(self, start: Start, base_commit: str | None) -> Prepared:
-        """The image of a rung, ready. Raises `InfraError` saying what is missing."""
+        """The image of a rung, ready; asked of the engine once. Raises `InfraError` saying what is missing."""
+        key = digest128([repr(start.source), start.workdir, base_commit])
         with self._lock:
-            if isinstance(start.source, Recipe):
-                workdir = start.workdir or DEFAULT_WORKDIR
-                facts = self.engine.image(self._built(start.source, workdir, base_commit))
-                env = {**facts.env, **start.source.env}
-            else:
-                facts = self._named(start.source)
-                workdir, env = start.workdir or facts.workdir or DEFAULT_WORKDIR, facts.env
-            return Prepared(self._with_shell(facts.image_id), workdir, env)
+            if key not in self._ready:
+                self._ready[key] = self._prepare(start, base_commit)
+            return self._ready[key]
+
+    def _prepare(self, start: Start, base_commit: str | None) -> Prepared:
+        if isinstance(start.source, Recipe):
+            workdir = start.workdir or DEFAULT_WORKDIR
+            facts = self.engine.image(self._built(start.source, workdir, base_commit))
+            env = {**facts.env, **start.source.env}
+        else:
+            facts = self._named(start.source)
+            workdir, env = start.workdir or facts.workdir or DEFAULT_WORKDIR, facts.env
+        return Prepared(self._with_shell(facts.image_id), workdir, env)
 
     def _named(self, reference: str) -> ImageFacts:
         """An archive or root folder that lies here, else an image that the engine has."""

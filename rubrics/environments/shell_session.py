@@ -44,6 +44,11 @@ class ShellSession:
         self._dirty = False
         self._oom_seen = 0
 
+    def greet(self) -> None:
+        """Wait until the shell answers. Raises `InfraError` when it does not."""
+        if self._guarded(lambda shell: shell.run(":", READ_SECONDS, 1 << 16, 1 << 20)).exit_code != 0:
+            raise InfraError("no_sandbox", "the sandbox's shell does not answer")
+
     def run(self, command: str, timeout: float) -> CommandResult:
         """See `Session.run`."""
         limits = self._limits

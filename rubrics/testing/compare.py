@@ -30,9 +30,17 @@ def is_junk(name: str) -> bool:
 
 
 def compare(
-    results: Results, fail_to_pass: Iterable[str], pass_to_pass: Iterable[str], exit_code: int | None
+    results: Results,
+    fail_to_pass: Iterable[str],
+    pass_to_pass: Iterable[str],
+    exit_code: int | None,
+    hidden: Iterable[str] = (),
 ) -> Verdict:
-    """The verdict. Without listed tests the whole run decides: complete, exit code 0, nothing failed."""
+    """The verdict.
+
+    Without listed tests the whole run decides: complete, exit code 0, nothing failed, and nothing skipped in the files
+    of the test patch (`hidden`): code under test can raise a skip.
+    """
     listed = (*fail_to_pass, *pass_to_pass)
     junk = tuple(sorted({name for name in listed if is_junk(name)}))
     if results.problem is not None:
@@ -41,7 +49,7 @@ def compare(
     wanted = [name for name in fail_to_pass if not is_junk(name)]
     kept = [name for name in pass_to_pass if not is_junk(name)]
     if not wanted and not kept:
-        return _whole_run(results, exit_code, junk)
+        return _whole_run(results, exit_code, junk, tuple(f"{path}::" for path in hidden))
     if not results.statuses:
         return Verdict("failed", f"no test of the {len(wanted) + len(kept)} listed was reported", junk=junk)
     broken = tuple(name for name in wanted if not known.passed(name))
@@ -52,7 +60,10 @@ def compare(
     return Verdict("failed", why, broken, lost, junk)
 
 
-def _whole_run(results: Results, exit_code: int | None, junk: tuple[str, ...]) -> Verdict:
+def _whole_run(results: Results, exit_code: int | None, junk: tuple[str, ...], hidden: tuple[str, ...]) -> Verdict:
+    skipped = [name for name, status in results.statuses.items() if status == "skipped" and name.startswith(hidden)]
+    if hidden and skipped:
+        return Verdict("failed", f"{len(skipped)} hidden tests were skipped", junk=junk)
     bad = sum(status in BAD for status in results.statuses.values())
     good = sum(status in GOOD for status in results.statuses.values())
     if exit_code != 0 or bad:

@@ -67,7 +67,7 @@ def _run_in(session: Session, task: Task, plan: TestPlan, timeout: float) -> Tes
     reporting.prepare(session)
     done = session.run(reporting.command, timeout)
     results = reporting.results(session, done)
-    verdict = compare(results, task.fail_to_pass, task.pass_to_pass, done.exit_code)
+    verdict = compare(results, task.fail_to_pass, task.pass_to_pass, done.exit_code, plan.restored)
     detail = "; ".join([verdict.why, *_limit(done, timeout), *changed])
     return TestRun(verdict.outcome, detail[:500], dict(results.statuses), _digest(done), session.rung, done.seconds)
 

@@ -329,6 +329,15 @@ def test_a_working_folder_outside_the_root_is_refused(box: Box, clean: tuple[Box
         prepare(box.session(), clean[1], clean[2], Preparation(root=str(box.root / "opt")))
 
 
+def test_a_base_that_holds_the_answer_is_never_clean(box: Box, clean: tuple[Box, Task, SealedTask]) -> None:
+    git(box.repo, "pull", "-q", str(box.upstream), "main")
+    task = replace(clean[1], base_commit="f" * 40)
+    result = prepare(box.session(), task, clean[2], Preparation(root=str(box.root)))
+    assert not result.clean
+    assert [finding.kind for finding in result.open] == ["answer_at_base"]
+    assert any("cut at its HEAD" in note for note in result.notes)
+
+
 def test_an_unknown_key_of_the_configuration_is_refused() -> None:
     with pytest.raises(UsageError, match="unknown key 'rouns'"):
         Preparation.from_dict({"rouns": 3})
