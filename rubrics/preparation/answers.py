@@ -28,12 +28,14 @@ CLEAR = 40
 class Answers:
     """Answer lines. Shows nothing when printed."""
 
-    __slots__ = ("__lines", "paths")
+    __slots__ = ("__lines", "at_base", "paths")
 
-    def __init__(self, lines: tuple[str, ...] = (), paths: tuple[str, ...] = ()) -> None:
+    def __init__(self, lines: tuple[str, ...] = (), paths: tuple[str, ...] = (), at_base: int = 0) -> None:
         self.__lines = lines
         self.paths = paths
         """Files that reference or test patch touch, relative to the work tree."""
+        self.at_base = at_base
+        """How many lines were left out because they stand at base."""
 
     def __repr__(self) -> str:
         return f"<{len(self.__lines)} answer lines>"
@@ -64,7 +66,12 @@ class Answers:
             files = " ".join(quote(f"{place.top}/{path}") for path in self.paths)
             script = f"grep -h -o -a -F {self.arguments()} {files} /dev/null 2>/dev/null | sort -u"
         said = place.shell.run(script).output.splitlines()
-        return Answers(tuple(line for line in self.__lines if not any(line in item for item in said)), self.paths)
+        kept = tuple(line for line in self.__lines if not any(line in item for item in said))
+        return Answers(kept, self.paths, len(self.__lines) - len(kept))
+
+    def known_at_base(self) -> bool:
+        """Whether base itself holds most of the answer: then it is not what attempts should have started from."""
+        return self.at_base >= 2 and self.at_base > len(self.__lines)
 
 
 def answers_of(sealed: SealedTask | None, spec: str | None, config: Preparation) -> Answers:

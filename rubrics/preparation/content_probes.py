@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from rubrics.preparation.archives import NAMES, members
 from rubrics.preparation.config import PROTECTED, UNSEEN
 from rubrics.preparation.findings import PACKAGES, Finding, removal
+from rubrics.preparation.guards import inside
 from rubrics.preparation.place import Place
-from rubrics.preparation.shell import inside, quote
+from rubrics.preparation.shell import quote
 
 _MOST = 300
 """Files with answer lines that are looked at in one pass."""
@@ -20,6 +21,9 @@ class AnswerText:
     name = "answer_text"
 
     def look(self, place: Place) -> Iterator[Finding]:
+        if place.answers.known_at_base():
+            detail = f"{place.answers.at_base} lines of the answer stand at base; check base_commit"
+            yield Finding(self.name, "answer_at_base", place.top, detail)
         if not place.answers:
             return
         found = [*_with_answers(place, self._roots(place), place.config.text_bytes), *self._in_system(place)]

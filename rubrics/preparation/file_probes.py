@@ -8,8 +8,9 @@ from posixpath import basename
 
 from rubrics.preparation.config import FOLDERS, IN_HOME, IN_TREE, LOOSE, TEMPORARY
 from rubrics.preparation.findings import PACKAGES, Finding, removal
+from rubrics.preparation.guards import inside
 from rubrics.preparation.place import Place
-from rubrics.preparation.shell import inside, quote
+from rubrics.preparation.shell import quote
 
 _DOUBTFUL = ("patch_file", "build_log", "verifier_output", "build_copy", "core_dump")
 """Files, never folders, that may as well be the repository's own where no git tells."""

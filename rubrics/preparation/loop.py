@@ -10,12 +10,12 @@ from rubrics.environments.session import Session
 from rubrics.errors import InfraError
 from rubrics.preparation.config import Preparation
 from rubrics.preparation.findings import Finding, Probe
+from rubrics.preparation.guards import inside
 from rubrics.preparation.place import Place, open_place
 from rubrics.preparation.probes import PROBES
 from rubrics.preparation.proof import prove
 from rubrics.preparation.rebuild import rebuild
 from rubrics.preparation.repository import Repository
-from rubrics.preparation.shell import inside
 from rubrics.records.tasks import SealedTask, Task
 
 

@@ -8,9 +8,10 @@ from posixpath import basename, dirname, join
 
 from rubrics.preparation.config import PROTECTED
 from rubrics.preparation.findings import Finding, removal
+from rubrics.preparation.guards import inside, removable
 from rubrics.preparation.place import Place
 from rubrics.preparation.repository import Repository, commit_of, open_view, resolve
-from rubrics.preparation.shell import inside, quote, removable
+from rubrics.preparation.shell import quote
 
 _HEX = "[0-9a-f]"
 _STORES = (

@@ -9,9 +9,10 @@ from posixpath import basename, dirname, join, normpath
 from urllib.parse import unquote, urlsplit
 
 from rubrics.preparation.findings import PACKAGES, Finding, removal
+from rubrics.preparation.guards import inside
 from rubrics.preparation.packages import newer
 from rubrics.preparation.place import Place
-from rubrics.preparation.shell import inside, quote
+from rubrics.preparation.shell import quote
 
 _ARCHIVES = ("*.whl", "*.tar.gz", "*.tar.bz2", "*.tar.xz", "*.zip", "*.egg", "*.conda", "*.tgz", "*.crate", "*.deb")
 

@@ -11,9 +11,10 @@ from rubrics.environments.session import Session
 from rubrics.errors import InfraError
 from rubrics.preparation.answers import Answers, answers_of
 from rubrics.preparation.config import UNSEEN, Preparation
+from rubrics.preparation.guards import inside
 from rubrics.preparation.packages import Published, published
 from rubrics.preparation.repository import Repository, commit_of, find_top, open_view, resolve, submodules
-from rubrics.preparation.shell import Shell, inside, quote
+from rubrics.preparation.shell import Shell, quote
 from rubrics.records.tasks import SealedTask, Task
 
 

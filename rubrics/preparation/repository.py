@@ -7,7 +7,8 @@ from posixpath import dirname, join
 from typing import cast
 
 from rubrics.errors import InfraError
-from rubrics.preparation.shell import Shell, inside, quote
+from rubrics.preparation.guards import inside
+from rubrics.preparation.shell import Shell, quote
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ from __future__ import annotations
 import base64
 import shlex
 from collections.abc import Iterable, Sequence
-from posixpath import normpath
 
 from rubrics.environments.session import CommandResult, Session
 from rubrics.errors import InfraError
 from rubrics.preparation.config import Preparation
+from rubrics.preparation.guards import removable
 
 _SETTINGS = (
     "core.hooksPath=/dev/null", "core.fsmonitor=false", "core.untrackedCache=false", "core.splitIndex=false",
@@ -38,11 +38,6 @@ _VARIABLES = {
 }
 _GIT = "G='git " + " ".join(f"-c {setting}" for setting in _SETTINGS) + '\'\ng() { $G "$@"; }\n'
 _ENVIRON = "env -i " + " ".join(f"{name}={value}" for name, value in _VARIABLES.items())
-_SYSTEM = frozenset({
-    "usr", "bin", "sbin", "lib", "lib64", "etc", "var", "home", "root", "opt", "tmp", "srv", "mnt", "proc", "sys",
-    "dev", "usr/lib", "usr/bin", "usr/share", "usr/local", "usr/local/lib", "usr/local/bin", "var/tmp", "var/lib",
-    "var/cache",
-})  # fmt: skip
 _ARGUMENTS = 60_000
 """Bytes of names per command; one argument may hold 128 KiB."""
 
@@ -142,21 +137,6 @@ class Shell:
         refused = [path for path in paths if not removable(path, self._config, around)]
         self.with_names([path for path in paths if path not in set(refused)], "xargs -0 rm -rf --")
         return refused
-
-
-def removable(path: str, config: Preparation, around: Sequence[str]) -> bool:
-    """Whether a path may go: below the root, no folder of the system, and nothing of `around` inside it."""
-    root = config.root.rstrip("/")
-    if normpath(path) != path or not path.startswith(root + "/") or path == root + "/":
-        return False
-    if any(inside(item, path) for item in around):
-        return False
-    return path[len(root) + 1 :] not in _SYSTEM
-
-
-def inside(path: str, folder: str) -> bool:
-    """Whether a path is a folder or lies in it."""
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def decoded(output: str) -> list[str]:
