@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-import resource
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 from rubrics.environments import mounts
@@ -97,6 +95,7 @@ class _Sandbox:
     def start(self, root: Root) -> None:
         merged = self._folder / "root"
         if mounts.may_mount():
+            mounts.tmpfs(self._folder, self._limits.disk)
             mounts.overlay(root.layers, self._folder, merged)
         else:
             copy_layers(root.layers, merged)
@@ -114,22 +113,16 @@ class _Sandbox:
         command += ["--chdir", "/", f"{FOLDER}/sh", "-c", LOOP]
         pipe = subprocess.PIPE
         self._process = subprocess.Popen(
-            command, stdin=pipe, stdout=pipe, stderr=pipe, env={"PATH": PATH}, preexec_fn=self._limited(),
+            [*self._limited(), *command], stdin=pipe, stdout=pipe, stderr=pipe, env={"PATH": PATH},
             start_new_session=True,
         )  # fmt: skip
 
-    def _limited(self) -> Callable[[], None]:
-        """What the child does before it becomes bwrap: enter the control group, or take process limits."""
-        cgroup, limits = self._cgroup, self._limits
-
-        def enter() -> None:
-            if cgroup.folders:
-                cgroup.add(os.getpid())
-            else:
-                resource.setrlimit(resource.RLIMIT_AS, (limits.memory, limits.memory))
-                resource.setrlimit(resource.RLIMIT_NPROC, (limits.pids, limits.pids))
-
-        return enter
+    def _limited(self) -> list[str]:
+        """Words before a command that put it into the control group, or give it process limits where there is none."""
+        enter = 'while [ "$1" != -- ]; do echo $$ > "$1/cgroup.procs" || exit 1; shift; done; shift; exec "$@"'
+        if self._cgroup.folders:
+            return ["/bin/sh", "-c", enter, "sh", *map(str, self._cgroup.folders), "--"]
+        return ["prlimit", f"--as={self._limits.memory}", f"--nproc={self._limits.pids}", "--"]
 
     def session(self, workdir: str) -> ShellSession:
         assert self._process is not None
@@ -156,9 +149,11 @@ class _Sandbox:
     def close(self, dirty: bool) -> None:
         if self._process is not None:
             _end(self._process)
-        self._cgroup.close()
-        mounts.unmount_under(self._folder)
+        if mounts.may_mount():
+            mounts.unmount(self._folder / "root")
+            mounts.unmount(self._folder)
         shutil.rmtree(self._folder, ignore_errors=True)
+        self._cgroup.close()
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

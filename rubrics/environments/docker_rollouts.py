@@ -87,7 +87,7 @@ class DockerEnvironment:
             idle = self._idle.setdefault(image.image_id, [])
             slot = idle.pop() if idle else None
         if slot is None:
-            slot = Slot(self.engine, self._state, image, self._create)
+            slot = Slot(self.engine, self._state, image, self._create, self._limits.disk)
         try:
             slot.enter()
         except BaseException:

@@ -39,6 +39,8 @@ class Limits:
     """Bytes of output after which the command is stopped."""
     file_size: int = 4 << 30
     """Bytes of the largest file that may be written."""
+    disk: int = 2 << 30
+    """Bytes that bubblewrap and the per-image mode let one rollout write; they lie in memory and count as such."""
     free_disk: int = 256 << 20
     """Bytes that must be free where environments lie; with fewer nothing is started and no failure is believed."""
 

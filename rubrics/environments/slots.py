@@ -30,8 +30,14 @@ class Slot:
     """A container that sees mounts of ours: the working folder, /tmp, /var/tmp and /dev/shm; its root is read-only."""
 
     def __init__(
-        self, engine: Engine, state: State, image: Prepared, create: Callable[[Prepared, dict[str, Any]], str]
+        self,
+        engine: Engine,
+        state: State,
+        image: Prepared,
+        create: Callable[[Prepared, dict[str, Any]], str],
+        disk: int,
     ) -> None:
+        self._disk = disk
         self._engine = engine
         self._lower = _working_tree(engine, state, image, create)
         self._folder = state.new_folder()
@@ -39,6 +45,8 @@ class Slot:
         self.uses = 0
         self._view = self._folder / "view"
         self._view.mkdir()
+        self._upper = self._folder / "upper"
+        self._upper.mkdir()
         mounts.shared(self._view)
         for name in self._places:
             (self._view / name).mkdir()
@@ -57,7 +65,8 @@ class Slot:
     def enter(self) -> None:
         """Mount fresh folders for the next rollout."""
         self.uses += 1
-        mounts.overlay([self._lower], self._folder / f"rollout{self.uses}", self._view / "work")
+        mounts.tmpfs(self._upper, self._disk)
+        mounts.overlay([self._lower], self._upper / "rollout", self._view / "work")
         mounts.tmpfs(self._view / "tmp", TMP_BYTES)
         mounts.tmpfs(self._view / "var", TMP_BYTES)
         mounts.tmpfs(self._view / "shm", SHM_BYTES)
@@ -67,11 +76,10 @@ class Slot:
         """Take the rollout's folders away; false when anything of it is left, or the shell is."""
         try:
             clean = self._traces() == self._clean
-            for name in self._places:
-                mounts.unmount(self._view / name)
+            for place in (*(self._view / name for name in self._places), self._upper):
+                mounts.unmount(place)
         except (Broken, InfraError):
             return False
-        shutil.rmtree(self._folder / f"rollout{self.uses}", ignore_errors=True)
         return clean
 
     def remove(self) -> None:

@@ -121,7 +121,7 @@ def remove_run(folder: Path) -> None:
 
 def remove_cgroup(path: Path) -> None:
     """Remove a control group; processes that are still in it are killed first, and take a moment to go."""
-    for _ in range(100):
+    for _ in range(2000):
         try:
             for process in (path / "cgroup.procs").read_text().split():
                 os.kill(int(process), 9)
@@ -130,7 +130,7 @@ def remove_cgroup(path: Path) -> None:
         except FileNotFoundError:
             return
         except (ProcessLookupError, OSError):
-            time.sleep(0.01)
+            time.sleep(0.001)
 
 
 def _kind(error: OSError) -> str:

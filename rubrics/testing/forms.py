@@ -12,7 +12,7 @@ from rubrics import jsonio
 from rubrics.environments.session import CommandResult, Session
 from rubrics.errors import InfraError
 from rubrics.testing.readers import go_output, junit, pytest_output, tap, unittest_output
-from rubrics.testing.results import Results, Status, gathered
+from rubrics.testing.results import STATUSES, Results, Status, gathered
 
 Form = Literal["pytest", "unittest", "other"]
 
@@ -75,6 +75,10 @@ class Reporting:
             return Results(
                 self.form, {}, f"no report: the run ended before {self.form} did (exit code {done.exit_code})"
             )
+        except InfraError as error:
+            if error.kind != "read":
+                raise
+            return Results(self.form, {}, f"the report cannot be read: {error}")
         if self.form == "unittest":
             return unittest_results(report, self.nonce)
         return _checked(junit.read([report], "pytest"), done)
@@ -101,17 +105,24 @@ def unittest_results(report: bytes, nonce: str) -> Results:
     pairs: list[tuple[str, Status]] = []
     closed, count = False, 0
     for line in report.decode("utf-8", "replace").splitlines():
-        try:
-            first, second, third = jsonio.loads(line)
-        except (ValueError, TypeError):
+        row = _row(line)
+        if row is not None and row[0] == nonce:
+            closed = row[1] == count
+        elif row is None or row[2] not in STATUSES or not (isinstance(row[0], str) and isinstance(row[1], str)):
             return Results("unittest", {}, "the report holds a line that is none of the runner's")
-        if first == nonce:
-            closed = second == count
-            continue
-        count += 1
-        pairs += [(first, third)] if first == second else [(first, third), (second, third)]
+        else:
+            count += 1
+            pairs += [(name, row[2]) for name in dict.fromkeys(row[:2])]
     problem = None if closed else "the report is not closed: the run ended before unittest did"
     return Results("unittest", gathered(pairs), problem)
+
+
+def _row(line: str) -> list[Any] | None:
+    try:
+        row = jsonio.loads(line)
+    except ValueError:
+        return None
+    return row if isinstance(row, list) and len(row) == 3 else None
 
 
 def read_output(text: str, exit_code: int | None) -> Results:

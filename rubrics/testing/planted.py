@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import configparser
 import re
+import shlex
 import tomllib
 from dataclasses import dataclass
 
@@ -61,7 +62,7 @@ def put_back(session: Session, base: dict[str, Watched], keep: frozenset[str]) -
                 session.write(path, base[path].content)
                 done.append(f"restored {path}")
         elif not _is_config(path) or steers(path, session.read(path)):
-            _remove(session, path)
+            session.run(f"rm -rf -- {shlex.quote(path)}", SECONDS)
             done.append(f"removed {path}")
     for path in sorted(base.keys() - now.keys() - keep):
         session.write(path, base[path].content)
@@ -88,9 +89,3 @@ def steers(path: str, content: bytes) -> str:
 
 def _is_config(path: str) -> bool:
     return path.rpartition("/")[2] in CONFIGS
-
-
-def _remove(session: Session, path: str) -> None:
-    if "'" in path:
-        raise InfraError("planted", f"{path!r}: a planted file with a quote in its name")
-    session.run(f"rm -f -- '{path}'", SECONDS)

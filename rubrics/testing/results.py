@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 Status = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
+STATUSES: tuple[str, ...] = get_args(Status)
 GOOD: frozenset[str] = frozenset({"passed", "xfailed", "xpassed"})
 BAD: frozenset[str] = frozenset({"failed", "error"})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -73,14 +74,14 @@ def _run_in(session: Session, task: Task, plan: TestPlan, timeout: float) -> Tes
 
 
 def put_files(session: Session, plan: TestPlan) -> None:
-    """Write the plan's files; links that stand where their folders should be go first."""
+    """Write the plan's files; links and files that stand where their folders should be go first."""
     folders = sorted({path[:end] for path in plan.files for end, sign in enumerate(path) if sign == "/"})
     if folders:
-        listed = " ".join(f"'{folder}'" for folder in folders)
-        session.run(f'for f in {listed}; do [ ! -L "$f" ] || rm -f -- "$f"; done', 60.0)
+        listed = " ".join(shlex.quote(folder) for folder in folders)
+        session.run(f'for f in {listed}; do [ -d "$f" ] && [ ! -L "$f" ] || rm -f -- "$f"; done', 60.0)
     for path, content in sorted(plan.files.items()):
         if content is None:
-            session.run(f"rm -rf -- '{path}'", 60.0)
+            session.run(f"rm -rf -- {shlex.quote(path)}", 60.0)
         else:
             session.write(path, content)
 

@@ -148,8 +148,8 @@ def test_an_engine_that_dies_in_mid_run_is_infra_and_its_containers_go_with_the_
     found.close()
 
 
-def test_a_full_disk_is_infra_and_not_the_rollouts_failure(base: None, repository: Path, tmp_path: Path) -> None:
-    """The state folder lies on a disk of 64 MiB; the rollout's tests fill it."""
+def test_a_full_disk_is_infra_and_nothing_is_started_on_it(base: None, repository: Path, tmp_path: Path) -> None:
+    """The state folder lies on a disk of 64 MiB, which something else fills."""
     if not may_mount():
         pytest.skip("needs root to mount a small disk")
     small = tmp_path / "small"
@@ -157,15 +157,27 @@ def test_a_full_disk_is_infra_and_not_the_rollouts_failure(base: None, repositor
     tmpfs(small, 64 << 20)
     try:
         environment = started_or_skipped("bubblewrap", dataclasses.replace(Limits(), free_disk=16 << 20), small)
-        fill = "head -c 100000000 /dev/zero > big && false"
-        task = small_task(repository, recipe='{"base": "host"}', test_command=fill)
+        task = small_task(repository, recipe='{"base": "host"}', test_command="true")
         plan = plan_of(environment, task, SealedTask("t", Sealed("")))
+        (small / "other").write_bytes(bytes(60 << 20))
         done = run_tests(environment, task, plan, rollout_of(task, ""), 60.0)
         assert done.outcome == "infra"
         assert "disk_full" in done.detail
         environment.close()
     finally:
         unmount(small)
+
+
+def test_a_rollout_that_fills_its_own_disk_fails_and_the_machines_disk_does_not(base: None, repository: Path) -> None:
+    if not may_mount():
+        pytest.skip("needs root for overlays of bounded size")
+    limits = dataclasses.replace(Limits(), disk=64 << 20)
+    environment = started_or_skipped("bubblewrap", limits)
+    task = small_task(repository, test_command="head -c 200000000 /dev/zero > big")
+    plan = plan_of(environment, task, SealedTask("t", Sealed("")))
+    done = run_tests(environment, task, plan, rollout_of(task, ""), 60.0)
+    assert done.outcome == "failed"
+    environment.close()
 
 
 def test_a_state_folder_that_cannot_be_made_is_infra(tmp_path: Path) -> None:

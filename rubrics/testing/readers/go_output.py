@@ -9,7 +9,7 @@ from rubrics.testing.results import Results, Status, gathered
 
 _END = re.compile(r"^\s*--- (PASS|FAIL|SKIP): (\S+) \([\d.]+s\)$")
 _RUN = re.compile(r"^=== RUN\s+(\S+)$")
-_PACKAGE = re.compile(r"^(ok|FAIL|---|\?)\s+(\S+)\s")
+_PACKAGE = re.compile(r"^(ok|FAIL|\?)\s+(\S+)\s")
 _WORDS: dict[str, Status] = {"PASS": "passed", "FAIL": "failed", "SKIP": "skipped"}
 
 
