@@ -7,6 +7,7 @@ WITH said AS (
     rollout_id, source, outcome, detail, rung,
     CASE
       WHEN source = 'exit' AND outcome = 'infra' THEN 0
+      WHEN outcome = 'infra' THEN 5  -- an environment that broke says nothing against what other sources found
       WHEN source LIKE 'run:%' THEN 1
       WHEN source LIKE 'file:%' THEN 2
       WHEN source LIKE 'harness:%' THEN 3
