@@ -112,7 +112,8 @@ def unittest_results(report: bytes, nonce: str) -> Results:
             return Results("unittest", {}, "the report holds a line that is none of the runner's")
         else:
             count += 1
-            pairs += [(name, row[2]) for name in dict.fromkeys(row[:2])]
+            names = dict.fromkeys((*unittest_output.aliases(row[0]), row[1]))
+            pairs += [(name, row[2]) for name in names]
     problem = None if closed else "the report is not closed: the run ended before unittest did"
     return Results("unittest", gathered(pairs), problem)
 

@@ -17,6 +17,15 @@ _WORDS: dict[str, Status] = {
 }  # fmt: skip
 
 
+def aliases(name: str) -> tuple[str, ...]:
+    """Every name that unittest of one version or another gives the test `name (package.module.Class[.name])`."""
+    method, _, group = name.rstrip(")").partition(" (")
+    if not group:
+        return (name,)
+    owner = group.removesuffix(f".{method}")
+    return tuple(dict.fromkeys((name, f"{method} ({owner})", f"{method} ({owner}.{method})", f"{owner}.{method}")))
+
+
 def looks_like(text: str) -> bool:
     """Whether unittest wrote this."""
     return _RAN.search(text) is not None
@@ -29,8 +38,8 @@ def read(text: str) -> Results:
         return Results("unittest", {}, "unittest did not write `Ran N tests`: the run ended before its end")
     last = closing[-1]
     pairs = [(match["id"], _WORDS.get(match["word"], "skipped")) for match in _LINE.finditer(text)]
-    statuses = gathered(pairs)
-    bad = sum(status in ("failed", "error") for status in statuses.values())
+    statuses = gathered([(alias, status) for name, status in pairs for alias in aliases(name)])
+    bad = sum(status in ("failed", "error") for _, status in pairs)
     if len(pairs) > int(last[1]):
         return Results("unittest", statuses, f"{len(pairs)} tests are listed, unittest ran {last[1]}")
     if (last[2] == "OK") == bool(bad):
