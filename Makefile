@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.ready
 
-.PHONY: demo test lint benchmark golden sample clean
+.PHONY: demo test lint benchmark mutations golden sample trainers clean
 
 demo: $(SETUP)
 	@$(BIN)/rubrics demo
@@ -20,11 +20,26 @@ lint: $(SETUP)
 benchmark: $(SETUP)
 	$(BIN)/python -m pytest tests/benchmarks -s
 
+mutations: $(SETUP)
+	$(BIN)/python tests/mutations.py
+
 golden: $(SETUP)
 	REWRITE_GOLDEN=1 $(BIN)/python -m pytest tests/golden
 
 sample: $(SETUP)
 	$(BIN)/python data/sample/make_sample.py
+
+# Exports through the trainers' own code, on the CPU and without a network: several gigabytes of packages, so apart.
+trainers: .venv-trainers/.ready
+	.venv-trainers/bin/python -m pytest tests/trainers
+
+.venv-trainers/.ready: pyproject.toml
+	$(PYTHON) -m venv .venv-trainers
+	.venv-trainers/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	.venv-trainers/bin/python -m pip install --quiet torch==2.13.0
+	.venv-trainers/bin/python -m pip install --quiet --group trainers --editable .
+	.venv-trainers/bin/python -m pip install --quiet --no-deps openrlhf==0.11.2
+	@touch $@
 
 $(SETUP): pyproject.toml
 	@if command -v uv >/dev/null 2>&1; then \
@@ -38,4 +53,4 @@ $(SETUP): pyproject.toml
 	@touch $(SETUP)
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-trainers build dist .mypy_cache .ruff_cache

@@ -58,7 +58,17 @@ def make_store(root: Path) -> Store:
         ]
         run.append("transcripts", rows)
         run.append("rewards", rewards)
+        run.append(
+            "audits", [_audit("confirmed", '["transcript:2"]'), _audit("suspected", '["transcript:3"]', "guess")]
+        )
     return store
+
+
+def _audit(verdict: str, evidence: str, kind: str = "upstream_fetch") -> dict[str, Any]:
+    return {
+        "rollout_id": "g-ranked-2", "task_id": "g-ranked", "source": "rules", "kind": kind, "verdict": verdict,
+        "evidence": evidence, "reason": "fetched the fix",
+    }  # fmt: skip
 
 
 def _turns(group: str, number: int) -> tuple[Turn, ...] | None:

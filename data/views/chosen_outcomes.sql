@@ -1,28 +1,30 @@
--- The outcome that counts for each rollout (design section 2): infra by the exit status, else the latest run, else a
--- given outcome file, else what the harness recorded, else a truncated exit, else unknown. A truncated attempt that the
--- tests did not pass stays `truncated`.
+-- The outcome that counts for each rollout, as `rubrics.outcomes.choose` says it: infra by the exit status, else the
+-- verdict of the latest run, else of a given outcome file, else of the harness, else a truncation, else a run that
+-- broke, else unknown. Sources of one rank that differ give a failure; a failure after a truncated exit is `truncated`.
 CREATE OR REPLACE VIEW chosen_outcomes AS
 WITH said AS (
   SELECT
     rollout_id, source, outcome, detail, rung,
     CASE
-      WHEN source = 'exit' AND outcome = 'infra' THEN 0
-      WHEN outcome = 'infra' THEN 5  -- an environment that broke says nothing against what other sources found
-      WHEN source LIKE 'run:%' THEN 1
-      WHEN source LIKE 'file:%' THEN 2
-      WHEN source LIKE 'harness:%' THEN 3
-      WHEN source = 'exit' THEN 4
+      WHEN source = 'exit' THEN CASE outcome WHEN 'infra' THEN 0 WHEN 'truncated' THEN 6 END
+      WHEN outcome IN ('passed', 'failed') THEN
+        CASE split_part(source, ':', 1) WHEN 'run' THEN 1 WHEN 'file' THEN 2 WHEN 'harness' THEN 3 ELSE 4 END
+      WHEN outcome = 'truncated' THEN 5
+      WHEN outcome = 'infra' THEN 7
     END AS preference,
-    CASE WHEN source LIKE 'run:%' THEN TRY_CAST(substr(source, 5) AS BIGINT) ELSE 0 END AS number
+    coalesce(TRY_CAST(regexp_extract(source, '^run:([0-9]+)$', 1) AS HUGEINT), 0) AS number
   FROM outcomes
-  WHERE outcome <> 'unknown'
 ),
 first_choice AS (
   SELECT
     *,
     bool_or(source = 'exit' AND outcome = 'truncated') OVER (PARTITION BY rollout_id) AS cut,
-    row_number() OVER (PARTITION BY rollout_id ORDER BY preference, number DESC, source) AS place
+    row_number() OVER (
+      PARTITION BY rollout_id
+      ORDER BY preference, CASE WHEN preference = 1 THEN number END DESC, outcome = 'failed' DESC, source
+    ) AS place
   FROM said
+  WHERE preference IS NOT NULL
 )
 SELECT
   rollouts.rollout_id,

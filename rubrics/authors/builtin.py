@@ -37,7 +37,7 @@ class BuiltinAuthor:
 
     def _rubric(self, kind: Kind, brief: Brief, studied: tuple[StudiedAttempt, ...], digest: str) -> Rubric:
         able = tuple(attempt for attempt in studied if attempt.facts.get(CONTENT[kind]) is not None)
-        mined = self._mined(kind, brief, able)
+        mined = self._mined(kind, brief, _undisputed(kind, able))
         kept = self._guards(kind, able, mined) if able else []
         note = _note(kind, brief, studied, able, bool(mined), bool(kept))
         ids = tuple(attempt.rollout_id for attempt in studied)
@@ -46,8 +46,8 @@ class BuiltinAuthor:
     def _mined(self, kind: Kind, brief: Brief, able: tuple[StudiedAttempt, ...]) -> list[Criterion]:
         found = candidates(kind, able)
         rules = [item.criterion.rule or "" for item in found]
-        models = self._columns(rules, [as_model(attempt) for attempt in able])
-        apart = self._columns(rules, able)
+        both = self._columns(rules, [*map(as_model, able), *able])
+        models, apart = [column[: len(able)] for column in both], [column[len(able) :] for column in both]
         passed = [attempt.passed for attempt in able]
         kept: list[Criterion] = []
         columns: list[Column] = []
@@ -63,11 +63,16 @@ class BuiltinAuthor:
         return kept
 
     def _guards(self, kind: Kind, able: tuple[StudiedAttempt, ...], mined: list[Criterion]) -> list[Criterion]:
-        items = [guard.criterion() for guard in guards(kind)]
+        table = guards(kind)
+        items = [guard.criterion() for guard in table]
         passed = [attempt.passed for attempt in able]
         columns = self._columns([item.rule or "" for item in items], able)
         trials = [tried(column, passed) for column in columns]
-        kept = [(item, trial) for item, trial in zip(items, trials, strict=True) if not trial.contradicted()]
+        kept = [
+            (item, trial)
+            for guard, item, trial in zip(table, items, trials, strict=True)
+            if guard.always or not trial.contradicted()
+        ]
         share = _guard_share(mined, [item for item, _ in kept]) if kind == "solution" else 1.0
         seen = _evidence(able)
         return [
@@ -87,6 +92,14 @@ def _guard_share(mined: Sequence[Criterion], kept: Sequence[Criterion]) -> float
         return 1.0
     total = sum(item.weight for item in mined)
     return GUARDS_WEIGH / (1 - GUARDS_WEIGH) * total / sum(item.weight for item in kept)
+
+
+def _undisputed(kind: Kind, able: tuple[StudiedAttempt, ...]) -> tuple[StudiedAttempt, ...]:
+    """The attempts whose content did not both pass and fail: such a content tells nothing of either."""
+    said: dict[object, set[bool]] = {}
+    for attempt in able:
+        said.setdefault(attempt.facts[CONTENT[kind]], set()).add(attempt.passed)
+    return tuple(attempt for attempt in able if len(said[attempt.facts[CONTENT[kind]]]) == 1)
 
 
 def _evidence(able: Sequence[StudiedAttempt]) -> tuple[str, ...]:

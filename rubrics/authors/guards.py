@@ -19,6 +19,8 @@ class Guard:
     text: str
     rule: str
     weight: float
+    always: bool = False
+    """Kept also where passing attempts mostly do not meet it: they may owe their pass to the fault."""
 
     def criterion(self) -> Criterion:
         return Criterion(self.id, self.text, self.weight, "rule", rule=self.rule, fault=self.fault)
@@ -52,8 +54,9 @@ GUARDS: tuple[Guard, ...] = (
           "Every source file is read before it is edited.",
           "coalesce(edited_files_read_first, 1)", 2),
     Guard("gathers-evidence-first", "behavior", "the first edit comes without looking around",
-          "Before the first edit the code is read and searched: three looks, at least.",
-          "least(1.0, (reads_before_first_edit + searches_before_first_edit) / 3.0)", 2),
+          "Before the first edit the code is read and searched: three looks, at least; one counts half.",
+          "case when reads_before_first_edit + searches_before_first_edit = 0 then 0.0 "
+          "else least(1.0, (reads_before_first_edit + searches_before_first_edit + 1) / 4.0) end", 2),
     Guard("reproduces-first", "behavior", "the code is changed without having run anything",
           "A script, a snippet or tests run before the first edit.",
           "case when coalesce(reproduction_before_edit, true) then 1.0 else 0.0 end", 1),
@@ -71,8 +74,8 @@ GUARDS: tuple[Guard, ...] = (
           "No tool call is malformed.",
           "1.0 / (1 + malformed_calls)", 1),
     Guard("stays-in-the-task", "behavior", "the answer is looked up instead of worked out",
-          "No look at history beyond the task's commit, no network, no package installed.",
-          "1.0 / (1 + history_access + network_access + package_installs)", 2),
+          "No look at history beyond the task's commit, and no use of the network.",
+          "1.0 / (1 + history_access + network_access)", 2, always=True),
     Guard("leaves-tests-alone", "behavior", "a failing test is edited instead of the code",
           "No test that exists is edited by the way.",
           "1.0 / (1 + greatest(0, test_files_edited_in_transcript - 1))", 0.5),

@@ -1,10 +1,11 @@
 """Starts a flow in this process. The one place outside `flows/` that knows Prefect.
 
-Three things are kept from happening, each has a test:
+Some things are kept from happening, each has a test:
 - code lying in the working folder is executed: flow files are loaded by their own path under a private
   name, and the working folder is left before Prefect starts, so neither this process nor Prefect's
   temporary server (`python -m ...`) sees it, nor a `prefect.toml` or `.env` that lies there;
 - telemetry is sent;
+- Prefect tells of an error that is raised and told of here anyway;
 - the user's own Prefect profile or database is touched by a local run.
 """
 
@@ -26,7 +27,8 @@ from rubrics.errors import UsageError
 _ALWAYS = {
     "DO_NOT_TRACK": "1",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-    "PREFECT_LOGGING_LEVEL": "ERROR",
+    "PREFECT_LOGGING_LEVEL": "CRITICAL",
+    "PREFECT_LOGGING_ROOT_LEVEL": "CRITICAL",
     "PREFECT_LOGGING_TO_API_ENABLED": "false",
     "PYTHONSAFEPATH": "1",
 }

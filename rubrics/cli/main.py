@@ -51,7 +51,10 @@ def main() -> None:
     try:
         code = cli.main(standalone_mode=False)
     except click.ClickException as error:
-        error.show()
+        click.echo(f"rubrics: {_one_line(error)}", err=True)
+        code = 2
+    except OSError as error:
+        click.echo(f"rubrics: {error}; free the place, or name another", err=True)
         code = 2
     except RubricsError as error:
         click.echo(f"rubrics: {error}", err=True)
@@ -60,3 +63,10 @@ def main() -> None:
         click.echo("rubrics: stopped; the store holds what the stages before had finished", err=True)
         code = 130
     sys.exit(code)
+
+
+def _one_line(error: click.ClickException) -> str:
+    """What is wrong, and where the right way stands."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    place = f" `{context.command_path} --help` says what may stand there" if context else ""
+    return " ".join(error.format_message().split()) + place

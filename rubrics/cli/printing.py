@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,11 @@ from typing import Any
 import click
 
 from rubrics.stages.options import Options
+
+WIDTH = 240
+"""Columns of a table that goes to a file or a pipe: ids are not broken there."""
+CELL = 400
+"""Characters of a value that a table shows; `--json` and `--output` give all."""
 
 
 def print_rows(rows: Sequence[dict[str, Any]], as_json: bool = False) -> None:
@@ -32,20 +38,24 @@ def print_rows(rows: Sequence[dict[str, Any]], as_json: bool = False) -> None:
         table.add_column(str(name), justify="right" if number else "left", overflow="fold")
     for row in rows:
         table.add_row(*(Text(shown(value)) for value in row.values()))
-    Console(width=max(100, shutil.get_terminal_size((140, 24)).columns), highlight=False).print(table)
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH
+    Console(width=max(100, width), highlight=False).print(table)
 
 
 def shown(value: Any) -> str:
-    """One value in a table: null is a dash, floats have three digits, control characters are made visible."""
+    """One value in a table: null is a dash, floats have three digits, control characters are made visible, and
+    what is longer than `CELL` is cut."""
     if value is None:
         return "-"
     if isinstance(value, float):
         return f"{value:.3f}"
-    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in str(value))
+    text = str(value)
+    cut = text if len(text) <= CELL else f"{text[:CELL]}... ({len(text)} characters)"
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in cut)
 
 
 def print_run(options: Options, done: dict[str, int], as_json: bool, with_rewards: bool) -> int:
-    """The account of a run; returns the exit code: 1 when some rollout has no reward, else 0."""
+    """The account of a run; returns the exit code: 1 when some rollout has no reward or there is none, else 0."""
     from rubrics.store.store import Store
 
     store = Store.open(Path(options.store))
@@ -53,14 +63,16 @@ def print_run(options: Options, done: dict[str, int], as_json: bool, with_reward
         "SELECT * FROM census_totals WHERE $all OR stage <> 'reward'", {"all": with_rewards}
     ).to_pylist()
     rewards = store.query("SELECT * FROM reward_by_task").to_pylist() if with_rewards else []
-    missing = store.query("SELECT count(*) AS n FROM rewards WHERE reward IS NULL").to_pylist()[0]["n"]
+    counted = store.query("SELECT count(*) AS n, count(*) - count(reward) AS missing FROM rewards").to_pylist()[0]
     if as_json:
         click.echo(
             json.dumps({"store": options.store, "done": done, "census": census, "rewards": rewards}, default=str)
         )
     else:
         _print_account(options, done, census, rewards)
-    return 1 if with_rewards and missing else 0
+    if with_rewards and not counted["n"]:
+        click.echo("rubrics: no rollout was found to be scored; see the census, and --tasks if it was given", err=True)
+    return 1 if with_rewards and (counted["missing"] or not counted["n"]) else 0
 
 
 def _print_account(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from rubrics.exports.arithmetic import IS_ON, STD, Fact
+from rubrics.exports.arithmetic import IS_ON, STD, Fact, not_one_of
 from rubrics.exports.messages import Message
 from rubrics.exports.samples import Group, Sample
 from rubrics.exports.target import Output, Target, count_sample, grades, identity
@@ -87,6 +87,7 @@ TARGET = Target(
     settings={"grpo.normalize_rewards": "false"},
     facts=(
         Fact("normalize_rewards", IS_ON, f"{STD}; set it to false"),
+        Fact("adv_estimator.name", not_one_of("grpo"), "not a plain group mean; use grpo"),
         Fact("use_leave_one_out_baseline", lambda _: False, ""),
         Fact("reward_scaling.enabled", IS_ON, "clips and rescales the stored reward; set it to false"),
         Fact("reward_shaping.enabled", IS_ON, "takes a length penalty off the stored reward; set it to false"),

@@ -40,13 +40,16 @@ def _row(group: Group, sample: Sample) -> dict[str, object]:
     }
 
 
+_SHAPING = ("length_penalty", "length_shaping", "length_weighted_mean", "length_weighted_baseline")
+"""Names of the same thing in prime-rl's releases."""
+
 TARGET = Target(
     "prime-rl",
     "prime-rl: rollouts as verifiers saves them, and a custom advantage function",
     write,
     settings={"advantage.type": "default, or custom with import_path advantage.stored_advantage"},
     facts=(
-        Fact("length_penalty", IS_ON, "shapes the stored reward once more by length; leave it out"),
+        *(Fact(name, IS_ON, "shapes by length once more; leave it out") for name in _SHAPING),
         Fact("advantage.type", not_one_of("default", "grpo", "custom"), "not a plain group mean; use the default"),
     ),
 )

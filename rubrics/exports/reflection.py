@@ -45,7 +45,11 @@ def write(groups: Iterable[Group], output: Output) -> None:
 
 
 def faults(sample: Sample) -> Iterator[dict[str, Any]]:
-    """Malformed calls, and commands that ended with a non-zero exit code and said why."""
+    """Malformed calls, commands that ended with a non-zero exit code and said why, and turns that audits point at."""
+    for finding in sample.findings:
+        pointers = re.findall(r"transcript:(\d+)", finding["evidence"] or "")
+        for place in sorted({int(pointer) for pointer in pointers} & sample.places.keys()):
+            yield _record(sample, place, f"audit:{finding['kind']}", finding["reason"] or "")
     for place, turn in enumerate(sample.turns or ()):
         if not is_own(turn) or place not in sample.places:
             continue

@@ -18,13 +18,22 @@ CHUNK_ROLLOUTS = 256
 
 _KEPT = "kept AND reward_star IS NOT NULL AND advantage IS NOT NULL"
 _CHUNK = f"""
-    WITH chosen AS (SELECT * FROM rewards WHERE {_KEPT} AND group_id IN (SELECT unnest($groups)))
-    SELECT chosen.*, rollouts.harness, rollouts.patch, rollouts.exit_status, tasks.spec, transcripts.turns
+    WITH chosen AS (SELECT * FROM rewards WHERE {_KEPT} AND group_id IN (SELECT unnest($groups))),
+    confirmed AS (
+      SELECT rollout_id, list({{kind: kind, reason: reason, evidence: evidence}} ORDER BY source, kind) AS findings
+      FROM audits
+      WHERE verdict = 'confirmed' AND coalesce(evidence, '') NOT IN ('', '[]', '{{}}')
+      GROUP BY rollout_id
+    )
+    SELECT
+      chosen.*, rollouts.harness, rollouts.patch, rollouts.exit_status, tasks.spec, transcripts.turns,
+      confirmed.findings
     FROM chosen
     JOIN rollouts USING (rollout_id)
     LEFT JOIN tasks ON tasks.task_id = chosen.task_id
     LEFT JOIN transcripts
       ON transcripts.transcript_digest = chosen.transcript_digest AND transcripts.task_id = chosen.task_id
+    LEFT JOIN confirmed ON confirmed.rollout_id = chosen.rollout_id
     ORDER BY chosen.group_id, chosen.rollout_id
 """
 
@@ -43,6 +52,8 @@ class Sample:
     """`transcript`; `patch` where no transcript is stored; `none`."""
     turns: tuple[Turn, ...] | None
     places: Mapping[int, int]
+    findings: tuple[Mapping[str, str | None], ...]
+    """Confirmed audits with evidence: kind, reason, evidence."""
 
     @property
     def rollout_id(self) -> str:
@@ -134,7 +145,7 @@ def _group(name: str, number: int, rows: list[dict[str, Any]]) -> Group:
 
 
 def _sample(row: dict[str, Any]) -> Sample:
-    text, spec = row.pop("turns"), row["spec"]
+    text, spec, findings = row.pop("turns"), row["spec"], tuple(row.pop("findings") or ())
     turns = None if text is None else transcripts.from_json(text)
     told = conversation(turns or ())
     prompt, prompt_source = told.prompt, "transcript"
@@ -146,7 +157,7 @@ def _sample(row: dict[str, Any]) -> Sample:
         patch = row["patch"]
         completion = ({"role": "assistant", "content": patch},) if patch else ()
         completion_source = "patch" if patch else "none"
-    return Sample(row, prompt, completion, prompt_source, completion_source, turns, told.places)
+    return Sample(row, prompt, completion, prompt_source, completion_source, turns, told.places, findings)
 
 
 def _spec_prompt(spec: str | None) -> tuple[Message, ...]:

@@ -14,7 +14,8 @@ EDITS = (
          "count."),
     Fact("creates", "int", "actions", "Actions that write a whole file or copy one."),
     Fact("deletes", "int", "actions", "Actions that delete files."),
-    Fact("source_edits", "int", "actions", "Source edits."),
+    Fact("source_edits", "int", "actions",
+         "Source edits: actions that edit or write a file of source code; an edit whose file cannot be told counts."),
     Fact("edit_reverts", "int", "actions",
          "Actions that take changes back: git checkout of files, restore, reset, stash, undo, copying a backup over "
          "the file."),

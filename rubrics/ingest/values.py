@@ -20,7 +20,7 @@ def name_of(row: Row, source: Source, *keys: str) -> str:
     """The first of `keys` that the row has, as a name; it must have one."""
     for key in keys:
         value = row.get(key)
-        if isinstance(value, str) and value:
+        if isinstance(value, str) and value.strip():
             return value
         if isinstance(value, int) and not isinstance(value, bool):
             return str(value)

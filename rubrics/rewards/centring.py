@@ -32,7 +32,7 @@ def centre(groups: Segments, reward: Floats, valid: Bools, estimator: str, std_e
     """
     n = groups.count(valid)
     mean = divided(groups.total(np.where(valid, reward, 0.0)), n)
-    deviation = reward - mean[groups.index]
+    deviation = reward - groups.each(mean)
     several = np.maximum(n - 1, 1)
     if estimator == "std":
         squares = groups.total(np.where(valid, deviation * deviation, 0.0))
@@ -41,4 +41,4 @@ def centre(groups: Segments, reward: Floats, valid: Bools, estimator: str, std_e
         factor = np.where(n > 1, n / several, 1.0)
     else:
         return Centred(mean, np.ones(len(groups)), deviation)
-    return Centred(mean, factor, deviation * factor[groups.index])
+    return Centred(mean, factor, deviation * groups.each(factor))

@@ -90,7 +90,7 @@ def compute(inputs: EngineInputs, config: RewardConfig) -> EngineOutputs:
     groups = Segments.of(inputs.group_starts, len(inputs.outcome))
     passes = passes_after_reset(inputs.outcome, inputs.hack)
     route = _routes(groups, inputs, passes, config)
-    of_row = route[groups.index]
+    of_row = groups.each(route)
     raw = product(inputs.outcome, passes, inputs.factors, of_row == GRS)
     passes &= raw.valid
     final = shorten(groups, raw.reward, passes, raw.valid, inputs.lengths, config.length)
@@ -101,8 +101,8 @@ def compute(inputs: EngineInputs, config: RewardConfig) -> EngineOutputs:
     moved = redistribute(groups, base.advantage, passes, active, ranked.factor, config.gar.cap)
     star = np.where((of_row == GAR), reward_twin(groups, moved.shifted, base.mean, base.factor), final.reward)
     noisy = within_noise(groups, _score(inputs.factors, passes), passes, inputs.repeat_spread)
-    kept = (drop == KEPT)[groups.index]
-    each = groups.index
+    kept = groups.each(drop == KEPT)
+    each = groups.each
     return EngineOutputs(
         status=raw.status,
         test=raw.test,
@@ -112,22 +112,22 @@ def compute(inputs: EngineInputs, config: RewardConfig) -> EngineOutputs:
         length_penalty=final.taken,
         length_floored=np.where(raw.valid, final.floored, np.int8(-1)),
         reward=final.reward,
-        group_size=groups.sizes[each],
-        group_valid=groups.count(raw.valid)[each],
-        group_mean=base.mean[each],
+        group_size=each(groups.sizes),
+        group_valid=each(groups.count(raw.valid)),
+        group_mean=each(base.mean),
         kept=kept,
-        drop_reason=drop[each],
+        drop_reason=each(drop),
         advantage_base=base.advantage,
-        ranking=ranked.state[each],
+        ranking=each(ranked.state),
         tier=ranked.tier,
         rank=ranked.rank,
         quality_factor=ranked.factor,
-        scale_uncapped=moved.scale_uncapped[each],
-        scale=moved.scale[each],
-        capped=np.where(active, moved.capped, np.int8(-1))[each],
-        mass_before=moved.mass_before[each],
-        mass_after=moved.mass_after[each],
-        within_noise=noisy[each],
+        scale_uncapped=each(moved.scale_uncapped),
+        scale=each(moved.scale),
+        capped=each(np.where(active, moved.capped, np.int8(-1))),
+        mass_before=each(moved.mass_before),
+        mass_after=each(moved.mass_after),
+        within_noise=each(noisy),
         advantage=np.where(kept, moved.advantage, np.nan),
         reward_star=np.where(kept, star, np.nan),
     )
@@ -151,7 +151,7 @@ def _rank(groups: Segments, rankings: Rankings, passes: Bools, gar: Bools, confi
     quality = grade(groups.index[judged.row], judged.checks, judged.flags, config)
     rows = len(passes)
     tier, rank = np.full(rows, -1, dtype=np.int8), np.full(rows, -1)
-    factor = np.where(passes & gar[groups.index], 1.0, np.nan)
+    factor = np.where(passes & groups.each(gar), 1.0, np.nan)
     tier[judged.row], rank[judged.row], factor[judged.row] = quality.tier, quality.rank, quality.factor
     return _Ranked(judged.state, tier, rank, factor)
 

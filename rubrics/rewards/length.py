@@ -31,7 +31,7 @@ def shorten(
     `passes` are valid rows; `lengths` holds one array per measure of the configuration.
     """
     rate = divided(groups.count(passes), groups.count(valid))
-    gated = passes & (rate > config.gate)[groups.index]
+    gated = passes & groups.each(rate > config.gate)
     wanted = config.penalty * _worst_excess(groups, gated, lengths, config)
     floored = gated & (wanted > reward)
     taken = np.where(valid, np.where(gated, np.minimum(wanted, reward), 0.0), np.nan)
@@ -45,9 +45,9 @@ def _worst_excess(groups: Segments, gated: Bools, lengths: tuple[Floats, ...], c
         return worst
     for length in lengths:
         lacking = groups.count(gated & np.isnan(length)) > 0
-        usable = gated & ~lacking[groups.index]
+        usable = gated & ~groups.each(lacking)
         reference = group_quantiles(groups, length, usable, config.quantile)
         reference[~(reference > 0)] = np.nan
-        over = (length / reference[groups.index] - 1 - config.tolerance) / (config.saturation - config.tolerance)
+        over = (length / groups.each(reference) - 1 - config.tolerance) / (config.saturation - config.tolerance)
         np.fmax(worst, np.where(usable, over, 0.0), out=worst)
     return np.minimum(worst, 1.0) ** config.exponent

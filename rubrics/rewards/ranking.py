@@ -57,16 +57,16 @@ def aggregate(groups: Segments, rankings: Rankings, passes: Bools, eligible: Boo
     A round of a group is usable when each of its entries is: marked so, and all five checks answered. The ranking
     of a group is unusable when fewer than half of its rounds are, or when a pass stands in none of them.
     """
-    ranked = passes & eligible[groups.index]
+    ranked = passes & groups.each(eligible)
     own = ranked[rankings.row]
     row, checks = rankings.row[own], rankings.checks[own]
-    answered = ((checks >= 1) & (checks <= _LEVELS)).all(axis=1)
+    answered = np.logical_and.reduce([(check >= 1) & (check <= _LEVELS) for check in checks.T])
     in_usable, has_rounds, half = _rounds(groups, row, rankings.round[own], answered & rankings.usable[own])
     row, checks, flags = row[in_usable], checks[in_usable], rankings.flags[own][in_usable]
     times = np.bincount(row, minlength=len(ranked))
     whole = groups.count(ranked & (times == 0)) == 0
     state = np.where(has_rounds, np.where(half & whole, np.int8(USED), np.int8(UNUSABLE)), np.int8(UNRANKED))
-    judged = np.flatnonzero(ranked & (state == USED)[groups.index])
+    judged = np.flatnonzero(ranked & groups.each(state == USED))
     compact = np.full(len(ranked), -1)
     compact[judged] = np.arange(len(judged))
     place = compact[row]
@@ -89,10 +89,11 @@ def _rounds(groups: Segments, row: Longs, number: Longs, usable: Bools) -> tuple
 
 def _lower_medians(place: Longs, checks: Ints, n: Longs) -> Longs:
     medians = np.empty((len(n), len(CHECKS)), dtype=np.int64)
+    half = (n + 1) // 2
     for check in range(len(CHECKS)):
-        cells = np.bincount(place * _LEVELS + (checks[:, check] - 1), minlength=len(n) * _LEVELS)
-        up_to = cells.reshape(len(n), _LEVELS).cumsum(axis=1)
-        medians[:, check] = 1 + (up_to < ((n + 1) // 2)[:, None]).sum(axis=1)
+        cells = np.bincount((checks[:, check].astype(np.int64) - 1) * len(n) + place, minlength=_LEVELS * len(n))
+        up_to = np.cumsum(cells.reshape(_LEVELS, len(n)), axis=0)
+        medians[:, check] = 1 + (up_to < half).sum(axis=0)
     return medians
 
 

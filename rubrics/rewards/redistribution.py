@@ -35,18 +35,18 @@ def redistribute(
     made up for by re-centring: the mean of all A' is subtracted. `quality` is f, read for passes alone; `active`
     holds one value per group, and an active group has a pass with a positive advantage.
     """
-    gaining = passes & active[groups.index] & (advantage > 0)
+    gaining = passes & groups.each(active) & (advantage > 0)
     before = np.where(gaining, advantage, 0.0)
     weighted = np.where(gaining, quality * advantage, 0.0)
     mass = groups.total(before)
     uncapped = np.where(active, divided(mass, groups.total(weighted)), np.nan)
     capped = uncapped > cap * (1 + EQUAL)
     scale = np.where(capped, cap, uncapped)
-    shifted = np.where(gaining, scale[groups.index] * weighted, advantage)
+    shifted = np.where(gaining, groups.each(scale) * weighted, advantage)
     kept = ~np.isnan(shifted)
     total = groups.total(np.where(kept, shifted, 0.0))
     offset = np.where(capped, divided(total, groups.count(kept)), 0.0)
-    final = shifted - offset[groups.index]
+    final = shifted - groups.each(offset)
     after = groups.total(np.where(final > 0, final, 0.0))
     return Redistributed(
         uncapped, scale, capped, np.where(active, mass, np.nan), np.where(active, after, np.nan), shifted, final
@@ -55,4 +55,4 @@ def redistribute(
 
 def reward_twin(groups: Segments, shifted: Floats, mean: Floats, factor: Floats) -> Floats:
     """R*_i = mean + A'_i before re-centring, in units of the reward: subtracting the group's mean gives A' back."""
-    return mean[groups.index] + shifted / factor[groups.index]
+    return groups.each(mean) + shifted / groups.each(factor)

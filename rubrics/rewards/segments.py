@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rubrics.rewards.arrays import Bools, Floats, Longs
+
+Value = TypeVar("Value", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,10 @@ class Segments:
 
     def __len__(self) -> int:
         return len(self.starts)
+
+    def each(self, values: NDArray[Value]) -> NDArray[Value]:
+        """One value per group as one per row."""
+        return np.repeat(values, self.sizes)
 
     def total(self, values: Floats) -> Floats:
         """Sum per group."""

@@ -32,7 +32,7 @@ def tiers(checks: Longs, flags: Bools) -> Longs:
     both <= 2. T1: all checks >= 4, no severe process issue, no unresolved regression. T2: the rest."""
     rewrite, workaround, process, regression = flags.T
     third = rewrite | workaround | (checks[:, 0] <= 1) | ((checks[:, 2] <= 2) & (checks[:, 3] <= 2))
-    first = (checks >= 4).all(axis=1) & ~process & ~regression
+    first = np.logical_and.reduce(checks.T >= 4) & ~process & ~regression
     return np.where(third, 3, np.where(first, 1, 2))
 
 

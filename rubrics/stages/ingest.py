@@ -61,21 +61,18 @@ class Ingest:
 
 
 class _Selection:
-    """Which tasks `--tasks` and `--limit` let in."""
+    """Which tasks `--tasks` and `--limit` let in. A limit takes the first ones by id, so the dumps are read twice."""
 
     def __init__(self, options: Options) -> None:
         self._glob = options.tasks
-        self._limit = options.limit
-        self._taken: set[str] = set()
+        self._first: frozenset[str] | None = None
+        if options.limit is not None:
+            read = ingest([Path(dump) for dump in options.dumps], options.group_by)
+            ids = {record.task_id for record in read if isinstance(record, Rollout) and self.takes(record.task_id)}
+            self._first = frozenset(sorted(ids)[: options.limit])
 
     def takes(self, task_id: str) -> bool:
-        if task_id in self._taken:
-            return True
-        full = self._limit is not None and len(self._taken) >= self._limit
-        if full or not fnmatchcase(task_id, self._glob):
-            return False
-        self._taken.add(task_id)
-        return True
+        return fnmatchcase(task_id, self._glob) and (self._first is None or task_id in self._first)
 
 
 def _filtered(rollout: Rollout) -> CensusLine:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rubrics.records.census import CensusLine
+from rubrics.records.census import CensusLine, Subject
 from rubrics.rewards.config import ENGINE_VERSION
 from rubrics.rewards.engine import EngineOutputs, compute
 from rubrics.stages.options import Options
@@ -51,7 +51,7 @@ class Reward:
         self._config = reward_config(options)
         self._ranked = store.count("rankings") > 0
         self._repeated = _number(store, "SELECT count(*) AS n FROM grades WHERE repeat > 0") > 0
-        self._counts: Counter[tuple[str, str]] = Counter()
+        self._counts: Counter[tuple[Subject, str]] = Counter()
         self._lock = threading.Lock()
 
     def chunks(self) -> Iterable[Chunk]:
@@ -83,7 +83,7 @@ class Reward:
             dropped = _number(self._store, "SELECT count(*) AS n FROM rollouts WHERE duplicate_of IS NOT NULL")
             self._counts["rollout", "duplicate_dropped"] = dropped
         lines = [
-            CensusLine(self.name, subject, kind, "", DETAILS.get(kind, "a pass without a score: masked"), count)  # type: ignore[arg-type]
+            CensusLine(self.name, subject, kind, "", DETAILS.get(kind, "a pass without a score: masked"), count)
             for (subject, kind), count in sorted(self._counts.items())
             if count
         ]

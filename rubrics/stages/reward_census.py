@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rubrics.records.census import Subject
 from rubrics.rewards.engine import EngineOutputs
 from rubrics.rewards.filtering import DROP_REASONS
 from rubrics.rewards.hacks import CONFIRMED
@@ -31,9 +32,9 @@ DETAILS = {
 }
 
 
-def chunk_counts(table: Any, outputs: EngineOutputs, failures: list[str | None]) -> Counter[tuple[str, str]]:
+def chunk_counts(table: Any, outputs: EngineOutputs, failures: list[str | None]) -> Counter[tuple[Subject, str]]:
     """Number of cases per subject and kind."""
-    counts: Counter[tuple[str, str]] = Counter()
+    counts: Counter[tuple[Subject, str]] = Counter()
     for place in np.flatnonzero(outputs.status == UNGRADED):
         counts["rollout", f"ungraded_{failures[place]}"] += 1
     counts["rollout", "duplicate_kept"] = table.num_rows - int(table.column("duplicate_of").null_count)

@@ -11,7 +11,9 @@ from rubrics.errors import UsageError
 
 
 def write_frame(table: pa.Table, path: Path) -> None:
-    """Write rows as CSV or Parquet, by the file's ending. Raises `UsageError` for another ending."""
+    """Write rows as CSV or Parquet, by the file's ending. Raises `UsageError` for another ending or no folder."""
+    if not path.parent.is_dir():
+        raise UsageError(f"--output {path}: there is no folder {path.parent}; make it, or name another place")
     if path.suffix == ".csv":
         table.to_pandas().to_csv(path, index=False)
     elif path.suffix == ".parquet":

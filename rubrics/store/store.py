@@ -65,17 +65,14 @@ class Store:
         manifest = self.manifest()
         names = [name for name, table in TABLES.items() if table.has_view or name in more]
         parts = [part for name in names for part in (manifest.current(name) or _NOTHING).parts]
-        connection = duckdb.connect()
-        try:
-            connection.execute("SET allowed_paths = $paths", {"paths": [str(self.paths.root / part) for part in parts]})
-            connection.execute("SET enable_external_access = false")
-            connection.execute("SET autoinstall_known_extensions = false")
-            connection.execute("SET lock_configuration = true")
-            connection.execute(table_views(manifest, self.paths.root))
-            connection.execute(derived_views())
-        except duckdb.Error as error:
-            connection.close()
-            raise StoreError(f"{self.paths.root}: {str(error).splitlines()[0]}; make the store again") from None
+        with _told_as_store_error(self.paths.root):
+            connection = _closed([self.paths.root / part for part in parts])
+            try:
+                connection.execute(table_views(manifest, self.paths.root))
+                connection.execute(derived_views())
+            except BaseException:
+                connection.close()
+                raise
         return connection
 
     def query(self, sql: str, parameters: dict[str, Any] | None = None) -> pa.Table:
@@ -108,9 +105,10 @@ class Store:
         spec = TABLES[table]
         listed = ", ".join(f'"{name}"' for name in columns) or "*"
         order = ", ".join(f'"{name}"' for name in spec.order)
-        source = table_source(spec, self.manifest(), self.paths.root)
-        with self.connect(table) as connection:
-            query = f"SELECT {listed} FROM {source} WHERE {where} ORDER BY {order}"
+        manifest = self.manifest()
+        parts = [self.paths.root / part for part in (manifest.current(table) or _NOTHING).parts]
+        query = f"SELECT {listed} FROM {table_source(spec, manifest, self.paths.root)} WHERE {where} ORDER BY {order}"
+        with _told_as_store_error(self.paths.root), _closed(parts) as connection:
             for batch in connection.sql(query, params=parameters or None).to_arrow_reader(size):
                 yield batch.to_pylist()
 
@@ -206,6 +204,25 @@ class StageRun:
 def _is_new(root: Path) -> bool:
     """A folder without anything but what a store leaves that was killed while it was made."""
     return root.is_dir() and all(item.name == ".lock" or item.match(TEMPORARY) for item in root.iterdir())
+
+
+def _closed(paths: Sequence[Path]) -> duckdb.DuckDBPyConnection:
+    """A connection that can open these files and no other, and that no query can change."""
+    connection = duckdb.connect()
+    connection.execute("SET allowed_paths = $paths", {"paths": [str(path) for path in paths]})
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET autoinstall_known_extensions = false")
+    connection.execute("SET lock_configuration = true")
+    return connection
+
+
+@contextmanager
+def _told_as_store_error(root: Path) -> Iterator[None]:
+    """What DuckDB says of a part that is missing or broken."""
+    try:
+        yield
+    except duckdb.Error as error:
+        raise StoreError(f"{root}: {str(error).splitlines()[0]}; make the store again") from None
 
 
 def _check_unique(table: Table, parts: Sequence[Path]) -> None:

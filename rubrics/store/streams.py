@@ -24,7 +24,7 @@ def stream(store: Store, sql: str, rows: int, parameters: dict[str, Any] | None 
 
 
 def whole(tables: Iterator[pa.Table], key: str, rows: int) -> Iterator[pa.Table]:
-    """The same rows cut where `key` changes: at least `rows` rows a table, but for the last.
+    """The same rows cut where `key` changes: about `rows` rows a table.
 
     Rows with equal keys must be neighbours. A key with more rows stays whole.
     """

@@ -147,6 +147,14 @@ def test_a_penalty_of_0_takes_nothing() -> None:
     assert run(one_group(["passed"] * 3, scores=[(1, 1)] * 3, turns=[1, 1, 9]), config).length_penalty.max() == 0
 
 
+def test_a_penalty_as_large_as_the_reward_leaves_0_without_the_floor() -> None:
+    scores = [(0.2, 1.0), (1.0, 1.0), (1.0, 1.0), (0.1, 1.0)]
+    found = run(one_group(["passed"] * 4, scores=scores, turns=[20, 10, 10, 20]))
+    assert found.reward.tolist() == [0, 1, 1, 0]
+    assert found.length_floored.tolist() == [0, 0, 0, 1]
+    assert found.length_penalty.tolist() == [0.2, 0, 0, 0.1]
+
+
 def test_length_is_looked_at_after_the_reset() -> None:
     """3 of 5 pass, above the gate; one is a hack: 2 of 5, below it."""
     names, turns = ["passed"] * 3 + ["failed"] * 2, [10.0, 10, 20, 10, 10]

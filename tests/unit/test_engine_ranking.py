@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product as combinations
 from typing import Any
 
@@ -86,6 +87,14 @@ def test_a_round_with_one_broken_entry_is_not_usable() -> None:
 def test_a_check_that_was_not_answered_breaks_its_round() -> None:
     for level in (0, 6, -1):
         assert ranked({0: [((5, 5, 5, 5, level), ())], 1: [(TOP, ())], 2: [(TOP, ())]}).ranking[0] == UNUSABLE
+
+
+def test_a_round_that_is_marked_unusable_is_not_read_although_it_is_answered() -> None:
+    good = (TOP, ())
+    chunk = one_group(["passed"] * 2 + ["failed"], checks={0: [good, (FAIR, ())], 1: [good, good]})
+    marked = replace(chunk, rankings=replace(chunk.rankings, usable=chunk.rankings.round == 0))
+    assert run(chunk, NO_LENGTH).tier.tolist() == [2, 1, -1]
+    assert run(marked, NO_LENGTH).tier.tolist() == [1, 1, -1]
 
 
 def test_a_pass_that_no_usable_round_holds_makes_the_ranking_unusable() -> None:

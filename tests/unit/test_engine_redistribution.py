@@ -210,6 +210,14 @@ def test_the_twin_survives_leave_one_out_with_one_factor_for_the_group(case: Cas
     close(left_out.advantage, factor[case.groups.index] * moved.advantage)
 
 
+def test_a_failure_with_a_reward_of_its_own_keeps_its_advantage() -> None:
+    """No route makes such rewards; the formula says so all the same: only passes are scaled."""
+    advantage, passes = np.array([0.6, 0.3, -0.2, -0.7]), np.array([True, False, True, False])
+    groups, quality = Segments.of(np.array([0]), 4), np.array([0.5, NULL, 1.0, NULL])
+    moved = redistribute(groups, advantage, passes, np.array([True]), quality, np.inf)
+    close(moved.advantage, advantage)
+
+
 @examples(200)
 @given(seeds, st.integers(2, 16))
 def test_leave_one_out_is_the_reward_minus_the_mean_of_the_others(seed: int, size: int) -> None:

@@ -181,7 +181,8 @@ def test_leave_one_out_and_mean_are_accepted(store: Store, tmp_path: Path) -> No
         ("skyrl", "trainer.algorithm.advantage_batch_normalize=true"),
         ("openrlhf", "--algo.advantage.estimator=group_norm"),
         ("openrlhf", "--algo.advantage.estimator=reinforce_baseline"), ("openrlhf", "--reward.clip_range=-0.5,0.5"),
-        ("nemo", "grpo.normalize_rewards=true"), ("slime", "--grpo-std-normalization"),
+        ("nemo", "grpo.normalize_rewards=true"), ("nemo", "grpo.adv_estimator.name=gdpo"),
+        ("slime", "--grpo-std-normalization"),
         ("slime", "--disable-rewards-normalization"), ("prime-rl", "advantage.length_penalty=tokens"),
     ],
 )  # fmt: skip
@@ -292,6 +293,10 @@ def test_reflection_records_name_turn_error_and_leave_a_slot(store: Store, tmp_p
     malformed = [record for record in records if record["kind"] == "malformed_call"]
     assert [(r["rollout_id"], r["turn"], r["error"]) for r in malformed] == [("g-ranked-1", 3, "bad arguments")]
     assert {r["error"] for r in records if r["kind"] == "failed_command"} == {"no such file"}
+    audited = [record for record in records if record["kind"].startswith("audit:")]
+    assert [(r["rollout_id"], r["turn"], r["kind"], r["error"]) for r in audited] == [
+        ("g-ranked-2", 2, "audit:upstream_fetch", "fetched the fix")
+    ]
     for record in records:
         assert record["rewritten"] is None
         message = transcripts[record["rollout_id"]]["completion"][record["message"]]
@@ -337,7 +342,9 @@ def test_verl_scores_are_found_and_a_missing_one_is_an_error_not_a_number(store:
 def test_slime_and_prime_rl_modules_answer_by_rollout(store: Store, tmp_path: Path) -> None:
     written(store, "slime", tmp_path / "s")
     custom_rm = load(tmp_path / "s" / "reward_function.py").custom_rm
-    assert asyncio.run(custom_rm(None, SimpleNamespace(label="g-capped-1"))) == 0.65
+    one = SimpleNamespace(label="g-capped-1")
+    assert asyncio.run(custom_rm(None, one)) == 0.65
+    assert asyncio.run(custom_rm(None, [one, SimpleNamespace(label="g-capped-0")])) == [0.65, 1.25]
     with pytest.raises(KeyError, match="never a number"):
         asyncio.run(custom_rm(None, SimpleNamespace(label="unheard of")))
     written(store, "prime-rl", tmp_path / "p")

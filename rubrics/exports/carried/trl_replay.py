@@ -69,7 +69,7 @@ class Replay:
             before, ids, mask = tokenise(tokenizer, row["prompt"], row["completion"])
             name = row["rollout_id"]
         else:
-            before, name = _template(tokenizer, prompt, True), None
+            before, name = _tokens(tokenizer, _template(tokenizer, prompt, True)), None
             ids, mask = [tokenizer.eos_token_id], [0]
         out["prompt_ids"].append(before)
         out["completion_ids"].append(ids[: self._limit])
@@ -84,24 +84,38 @@ def tokenise(tokenizer: Any, prompt: list[Any], completion: list[Any]) -> tuple[
     Raises `ValueError` when the chat template rewrites what came before (for instance drops earlier reasoning).
     """
     messages = [*map(_clean, prompt)]
-    before = _template(tokenizer, messages, True)
-    done, mask = list(before), []
+    done = _template(tokenizer, messages, True)
+    before, ids, mask = _tokens(tokenizer, done), [], []
     for number, message in enumerate(completion):
         messages.append(_clean(message))
         answers = number + 1 < len(completion) and completion[number + 1]["role"] == "assistant"
         whole = _template(tokenizer, messages, answers)
-        if whole[: len(done)] != done:
+        if not whole.startswith(done):
             raise ValueError(
                 f"message {number}: the chat template rewrites earlier messages; use one that only appends"
             )
-        mask += [int(message["role"] == "assistant")] * (len(whole) - len(done))
+        new = _tokens(tokenizer, whole[len(done) :])
+        mask += _own(new, message["role"] == "assistant", tokenizer.eos_token_id)
+        ids += new
         done = whole
-    ids = done[len(before) :] or [tokenizer.eos_token_id]
-    return before, ids, mask or [0]
+    return before, ids or [tokenizer.eos_token_id], mask or [0]
 
 
-def _template(tokenizer: Any, messages: list[Any], answers: bool) -> list[int]:
-    return list(tokenizer.apply_chat_template(messages, add_generation_prompt=answers, return_dict=False))
+def _own(ids: list[int], assistant: bool, end: int | None) -> list[int]:
+    """1 for what the model said: an assistant message up to its last end token, where it has one."""
+    if not assistant:
+        return [0] * len(ids)
+    said = len(ids) - ids[::-1].index(end) if end in ids else len(ids)
+    return [1] * said + [0] * (len(ids) - said)
+
+
+def _template(tokenizer: Any, messages: list[Any], answers: bool) -> str:
+    return str(tokenizer.apply_chat_template(messages, add_generation_prompt=answers, tokenize=False))
+
+
+def _tokens(tokenizer: Any, text: str) -> list[int]:
+    """Message by message, as in generation: nothing is merged across the border of two messages."""
+    return list(tokenizer(text, add_special_tokens=False)["input_ids"])
 
 
 def _clean(message: Any) -> dict[str, Any]:

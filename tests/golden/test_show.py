@@ -1,0 +1,66 @@
+"""What `rubrics show` prints, compared with a file: a pass of a store that was made by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from report_store import Attempt, make_store
+
+from rubrics.records.rubrics import Criterion
+from rubrics.report.explain import explain
+from rubrics.report.text import as_text
+
+TASK = "owner__repo-1"
+PATCH = """\
+diff --git a/pkg/core.py b/pkg/core.py
+--- a/pkg/core.py
++++ b/pkg/core.py
+@@ -10,2 +10,3 @@ def core():
+ kept
+-old
++new
++print("here")
+diff --git a/tests/test_core.py b/tests/test_core.py
+--- a/tests/test_core.py
++++ b/tests/test_core.py
+@@ -3,2 +3,1 @@
+-assert core()
+ kept
+"""
+SOLUTION = (
+    Criterion(
+        "raises-value-error", "Raises `ValueError` for an empty path.", 2, "rule",
+        "list_contains(tokens_added, 'ValueError')", anchor="`split_path` raises `ValueError`",
+        evidence=("tokens_added",),
+    ),
+    Criterion(
+        "keeps-tests", "No test is changed.", 0.5, "rule", "1.0 / (1 + test_lines_removed)",
+        fault="existing tests are edited", evidence=("test_lines_removed",),
+    ),
+)  # fmt: skip
+RULE = "case when tests_run_after_last_edit then 1.0 else 0.0 end"
+BEHAVIOR = (
+    Criterion("tests-after", "Tests run at the end.", 1, "rule", RULE, evidence=("tests_run_after_last_edit",)),
+)
+
+
+def attempts() -> list[Attempt]:
+    facts = {
+        "tokens_added": ["None", "ValueError", "a", "b", "c", "d"],
+        "test_lines_removed": 1,
+        "tests_run_after_last_edit": True,
+    }
+    good = {"solution": (1.0, 0.5), "behavior": (1.0,)}
+    return [
+        Attempt(TASK, "first", "passed", good, PATCH, facts=facts),
+        Attempt(TASK, "second", "passed", {"solution": (0.0, 1.0), "behavior": (1.0,)}, ""),
+        Attempt(TASK, "third", "passed", good, None, exit=("infra", "APITimeoutError")),
+    ]
+
+
+def test_a_pass_and_a_masked_rollout_are_explained(tmp_path: Path, golden: Callable[[str, str], None]) -> None:
+    rubrics = {(TASK, "solution"): SOLUTION, (TASK, "behavior"): BEHAVIOR}
+    store = make_store(tmp_path / "store", attempts(), rubrics)
+    golden("show-pass.txt", as_text(explain(store, f"{TASK}/first")))
+    golden("show-masked.txt", as_text(explain(store, f"{TASK}/third")))
