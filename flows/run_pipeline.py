@@ -15,4 +15,4 @@ from rubrics.stages.stage import run_chunk
 def run_pipeline(options: dict[str, Any]) -> dict[str, int]:
     """Rollouts done per stage. `options`: the fields of `rubrics.stages.options.Options`."""
     chunk = task(run_chunk, cache_policy=NO_CACHE, task_run_name="{stage.name} {chunk.label}")
-    return run_stages(("ingest", "facts", "synthesize", "score", "reward"), options, chunk.submit)
+    return run_stages(("ingest", "facts", "synthesize", "score", "audit", "reward"), options, chunk.submit)

@@ -6,6 +6,7 @@
 | `InputError`  | leaves this item out, records it in the census, goes on       |
 | `StoreError`  | stops: the store cannot be read or written as it stands       |
 | `RubricError` | stops: a rubric file says something that it may not           |
+| `InfraError`  | records outcome `infra` for this rollout, goes on             |
 
 Every message names the value, the place and the remedy.
 """
@@ -43,3 +44,14 @@ class InputError(RubricsError):
         self.wanted = wanted
         self.remedy = remedy
         super().__init__(f"{place}: found {found}; wanted {wanted}. {remedy}")
+
+
+class InfraError(RubricsError):
+    """An environment, engine or image broke; the rollout is not to blame and gets no number.
+
+    `kind` is a short closed word: `no_engine`, `no_image`, `disk_full`, `engine_died`, `no_rung`, `limits`, ...
+    """
+
+    def __init__(self, kind: str, message: str) -> None:
+        self.kind = kind
+        super().__init__(message)

@@ -74,7 +74,7 @@ def options_from(values: dict[str, Any]) -> Options:
     """Checked options, with every path absolute: the working folder is left before a flow starts."""
     absolute: dict[str, Any] = {
         name: tuple(str(Path(item).absolute()) for item in values[name])
-        for name in ("dumps", "study_from")
+        for name in ("dumps", "study_from", "data", "from_logs")
         if name in values
     }
     if values.get("config"):

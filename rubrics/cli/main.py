@@ -7,10 +7,13 @@ import sys
 import click
 
 from rubrics import __version__
+from rubrics.cli.auditing import audit
 from rubrics.cli.exporting import export
 from rubrics.cli.facts import facts
+from rubrics.cli.preparing import prepare
 from rubrics.cli.reading import query, report, show
 from rubrics.cli.running import demo, ingest, reward, run, score, synthesize
+from rubrics.cli.testing import check_tasks, test
 from rubrics.cli.upkeep import clean, status
 from rubrics.errors import RubricsError
 
@@ -36,7 +39,10 @@ def cli() -> None:
     """
 
 
-for command in (run, demo, ingest, facts, synthesize, score, reward, export, report, show, query, status, clean):
+for command in (
+    run, demo, ingest, facts, prepare, test, check_tasks, synthesize, score, audit, reward, export, report, show, query,
+    status, clean,
+):  # fmt: skip
     cli.add_command(command)
 
 

@@ -28,8 +28,17 @@ def status(store: str, as_json: bool) -> None:
 
 @click.command()
 @store_option
-def clean(store: str) -> None:
+@click.option(
+    "--environments", is_flag=True, help="Instead: remove what killed runs left of environments, and cached images."
+)
+def clean(store: str, environments: bool) -> None:
     """Delete older versions and what killed runs left behind."""
+    if environments:
+        from rubrics.environments.cleaning import clean_environments
+
+        counts = clean_environments()
+        click.echo(", ".join(f"{count} {name}" for name, count in counts.items()) + " removed")
+        return
     from rubrics.store.store import Store
 
     gone = Store.open(Path(store)).clean()

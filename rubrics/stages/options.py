@@ -35,6 +35,22 @@ class Options:
     drop_duplicates: bool = False
     resynthesize: bool = False
     """Write rubrics anew where the store has some."""
+    env: str = "auto"
+    """Backend of environments: auto, docker, bubblewrap or bare."""
+    env_mode: str = "rollout"
+    """Docker: a container per rollout, or per image."""
+    trusted: bool = False
+    """The rollouts may do what this user may do; a bare process needs it."""
+    data: tuple[str, ...] = ()
+    """Folders that relative paths of tasks (repository, image archives) start from."""
+    timeout: float = 1800.0
+    """Seconds that one run of a task's tests may take."""
+    repeat: int = 1
+    """Runs of the tests per rollout."""
+    from_logs: tuple[str, ...] = ()
+    """Dumps whose stored logs are read instead of running anything."""
+    with_tests: bool = False
+    """Run the tests before scoring."""
     workers: int = 2
     chunk: int = field(default=200)
     """Rollouts per chunk of work."""
@@ -42,7 +58,12 @@ class Options:
     def __post_init__(self) -> None:
         if self.group_by not in GROUPINGS:
             raise UsageError(f"--group-by {self.group_by!r}; wanted one of {', '.join(GROUPINGS)}")
-        for name, value in (("--study", self.study), ("--workers", self.workers), ("--limit", self.limit)):
+        for name, value in (
+            ("--study", self.study),
+            ("--workers", self.workers),
+            ("--limit", self.limit),
+            ("--repeat", self.repeat),
+        ):
             if value is not None and value < 1:
                 raise UsageError(f"{name} {value}; wanted a whole number of at least 1")
         factors = self.factors or ()
@@ -50,7 +71,9 @@ class Options:
             raise UsageError(f"--factors {','.join(factors)!r}; wanted some of {', '.join(KINDS)}, each once")
         if self.config is not None and not Path(self.config).is_file():
             raise UsageError(f"--config {self.config}: no such file; name a TOML file of the reward configuration")
-        for dump in (*self.dumps, *self.study_from):
+        if not self.timeout > 0:
+            raise UsageError(f"--timeout {self.timeout:g}; wanted seconds above 0")
+        for dump in (*self.dumps, *self.study_from, *self.from_logs):
             if not Path(dump).exists():
                 raise UsageError(f"{dump}: no such file or folder; name a dump of rollouts")
 

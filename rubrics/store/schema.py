@@ -85,6 +85,17 @@ TRANSCRIPTS = Table(
     row_group=WIDE_ROW_GROUP,
 )
 
+ENVIRONMENTS = Table(
+    "environments",
+    _schema(
+        task_id=TEXT, image=TEXT, backend=TEXT, rung=TEXT, clean=BOOL, rounds=INT, findings=INT, open=INT, proof=TEXT,
+        probes=TEXT, notes=TEXTS, failure_class=TEXT, detail=TEXT, config=TEXT, code_version=TEXT,
+    ),
+    key=("task_id",),
+    order=("task_id",),
+)  # fmt: skip
+"""What preparing a task's environment found and proved. `clean` null: it could not be prepared (`failure_class`)."""
+
 OUTCOMES = Table(
     "outcomes",
     _schema(
@@ -238,7 +249,7 @@ CENSUS = Table(
 TABLES: dict[str, Table] = {
     table.name: table
     for table in (
-        TASKS, SEALED, ROLLOUTS, TRANSCRIPTS, OUTCOMES, FACTS_TABLE, CONTRASTS_TABLE, STUDIES, RUBRICS, GRADES, AUDITS,
-        RANKINGS, REWARDS, REWARD_CONFIGS, TOKEN_WEIGHTS, TOKEN_BATCHES, CENSUS,
+        TASKS, SEALED, ROLLOUTS, TRANSCRIPTS, ENVIRONMENTS, OUTCOMES, FACTS_TABLE, CONTRASTS_TABLE, STUDIES, RUBRICS,
+        GRADES, AUDITS, RANKINGS, REWARDS, REWARD_CONFIGS, TOKEN_WEIGHTS, TOKEN_BATCHES, CENSUS,
     )
 }  # fmt: skip

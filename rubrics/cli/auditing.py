@@ -1,0 +1,41 @@
+"""`rubrics audit`: look for leaks of the answer and gaming of the grader."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rubrics.cli.common import options_from, run_flow_with_progress, shared
+from rubrics.cli.printing import print_rows
+
+SHOWN = 40
+
+
+@click.command()
+@shared("tasks", "limit", "workers")
+def audit(as_json: bool, **values: Any) -> int:
+    """Look for leaks of the answer and gaming of the grader in every transcript and patch.
+
+    Prints what was found, confirmed findings first. `rubrics reward` then counts a pass with a confirmed finding
+    as an ordinary failure; a suspicion changes no reward.
+    """
+    from rubrics.store.store import Store
+
+    options = options_from(values)
+    done = run_flow_with_progress("audit_rollouts", options, quiet=as_json)
+    store = Store.open(Path(options.store))
+    found = store.query("FROM audit_findings").to_pylist()
+    census = store.query("FROM census_totals WHERE stage = 'audit'").to_pylist()
+    if as_json:
+        click.echo(json.dumps({"store": options.store, "done": done, "findings": found, "census": census}, default=str))
+        return 0
+    print_rows([{name: row[name] for name in ("task_id", "run", "verdict", "kind", "reason")} for row in found[:SHOWN]])
+    if len(found) > SHOWN:
+        click.echo(f"... and {len(found) - SHOWN} findings more: rubrics query 'FROM audit_findings'\n")
+    click.echo("Census")
+    print_rows(census)
+    click.echo("Rollouts done: " + ", ".join(f"{stage} {count}" for stage, count in done.items()))
+    return 0

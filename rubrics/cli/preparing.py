@@ -1,0 +1,55 @@
+"""`rubrics prepare`: scrub environments of what gives the answer away, and prove it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rubrics.cli.common import options_from, run_flow_with_progress, shared
+from rubrics.cli.printing import print_rows
+
+_TABLE = """
+    SELECT task_id, backend, rung, clean, findings, "open", rounds, coalesce(failure_class, '') AS failure
+    FROM environments ORDER BY clean NULLS FIRST, task_id
+"""
+SHOWN = 40
+
+
+@click.command()
+@click.option(
+    "--env", type=click.Choice(("auto", "docker", "bubblewrap")), default="auto", show_default=True,
+    help="Where environments are opened; auto takes docker, then bubblewrap.",
+)  # fmt: skip
+@click.option(
+    "--data", multiple=True, default=(".",), show_default=True, metavar="DIR",
+    help="Folder that relative paths in task rows start from; may be given several times.",
+)  # fmt: skip
+@click.option("--config", metavar="FILE", help="TOML file with a table `preparation`: what is kept, what is searched.")
+@shared("tasks", "limit", "workers")
+def prepare(as_json: bool, **values: Any) -> int:
+    """Open every task's environment, remove what gives its answer away, prove that nothing is left.
+
+    \b
+    rubrics prepare --store rubrics-demo --data data/sample
+
+    Exit code 1 when an environment is not clean or could not be prepared.
+    """
+    from rubrics.store.store import Store
+
+    options = options_from(values)
+    done = run_flow_with_progress("prepare_environments", options, quiet=as_json)
+    store = Store.open(Path(options.store))
+    rows = store.query(_TABLE).to_pylist()
+    census = store.query("FROM census_totals WHERE stage = 'prepare'").to_pylist()
+    if as_json:
+        click.echo(json.dumps({"store": options.store, "done": done, "environments": rows, "census": census}))
+    else:
+        print_rows(rows[:SHOWN])
+        if len(rows) > SHOWN:
+            click.echo(f"... and {len(rows) - SHOWN} environments more: rubrics query 'FROM environments'\n")
+        click.echo("Census")
+        print_rows(census)
+    return 0 if all(row["clean"] for row in rows) else 1

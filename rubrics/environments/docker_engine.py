@@ -1,0 +1,219 @@
+"""The one home of docker-py: containers, images and attached shells, with its errors turned into `InfraError`."""
+
+from __future__ import annotations
+
+import select
+import socket
+import struct
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import docker
+import docker.errors
+import requests
+
+from rubrics.environments.kept_shell import Broken
+from rubrics.errors import InfraError
+
+LABEL = "rubrics.run"
+STATE_LABEL = "rubrics.state"
+IMAGE_LABEL = "rubrics.image"
+REPOSITORY = "rubrics-environment"
+CALL_SECONDS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class ImageFacts:
+    image_id: str
+    env: dict[str, str]
+    workdir: str | None
+
+
+class Engine:
+    """Talks to the Docker engine that the environment names. One client per thread."""
+
+    def __init__(self) -> None:
+        self._local = threading.local()
+        with _infra("no_engine", "no Docker engine answers; start one, or use --env bubblewrap"):
+            self.api.ping()
+
+    @property
+    def api(self) -> Any:
+        client = getattr(self._local, "client", None)
+        if client is None:
+            client = self._local.client = docker.from_env(timeout=CALL_SECONDS).api
+        return client
+
+    def image(self, name: str) -> ImageFacts:
+        """Facts of a local image; nothing is pulled. Raises `InfraError` when it is not there."""
+        with _infra("no_image", f"image {name!r} is not on the engine; `docker pull {name}` or `docker load` it"):
+            found = self.api.inspect_image(name)
+        config = found.get("Config") or {}
+        pairs = (item.partition("=") for item in config.get("Env") or ())
+        return ImageFacts(found["Id"], {key: value for key, _, value in pairs}, config.get("WorkingDir") or None)
+
+    def has_image(self, name: str) -> bool:
+        try:
+            self.api.inspect_image(name)
+        except docker.errors.ImageNotFound:
+            return False
+        except (docker.errors.DockerException, requests.RequestException, OSError) as error:
+            raise InfraError("engine_died", f"the Docker engine does not answer: {error}") from None
+        return True
+
+    def import_folder(self, folder: Path, tag: str) -> None:
+        """Make an image of a root file system."""
+        with tempfile.NamedTemporaryFile(suffix=".tar") as archive:
+            done = subprocess.run(["tar", "-C", str(folder), "-cf", archive.name, "."], capture_output=True, text=True)
+            if done.returncode != 0:
+                raise InfraError("disk_full", f"{folder}: cannot be packed: {done.stderr[-300:]}")
+            with _infra("no_image", f"{folder}: the engine does not take it as an image"):
+                changes = [f"LABEL {IMAGE_LABEL}={tag}"]
+                said = self.api.import_image_from_file(archive.name, repository=REPOSITORY, tag=tag, changes=changes)
+        if '"error"' in said:
+            raise InfraError("no_image", f"{folder}: the engine does not take it as an image: {said[-300:]}")
+
+    def load(self, archive: Path) -> str:
+        """Load a `docker save` file; returns the image's id."""
+        with open(archive, "rb") as handle, _infra("no_image", f"{archive}: the engine does not load it"):
+            said = "".join(str(part.get("stream") or "") for part in self.api.load_image(handle, quiet=False))
+        for line in reversed(said.splitlines()):
+            for mark in ("Loaded image ID: ", "Loaded image: "):
+                if line.startswith(mark):
+                    return line.removeprefix(mark).strip()
+        raise InfraError("no_image", f"{archive}: the engine loaded no image: {said[-300:]}")
+
+    def create(self, image: str, command: list[str], labels: dict[str, str], host: dict[str, Any], **more: Any) -> str:
+        """Create a container; `host` are the arguments of docker-py's `create_host_config`."""
+        with _infra("engine_died", "the Docker engine did not create a container"):
+            config = self.api.create_host_config(**host)
+            made = self.api.create_container(
+                image, command=command, entrypoint=[], stdin_open=True, network_disabled=True, user="0:0",
+                labels=labels, host_config=config, working_dir="/", **more,
+            )  # fmt: skip
+        return str(made["Id"])
+
+    def start(self, container: str) -> DockerChannel:
+        """Start a created container with its streams attached."""
+        with _infra("engine_died", "the Docker engine did not start a container"):
+            wanted = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
+            attached = self.api.attach_socket(container, params=wanted)
+            self.api.start(container)
+        return DockerChannel(attached)
+
+    def wait(self, container: str) -> int:
+        """Wait until a container has ended; returns its exit code."""
+        with _infra("engine_died", "the Docker engine did not say how a container ended"):
+            return int(self.api.wait(container, timeout=CALL_SECONDS)["StatusCode"])
+
+    def put(self, container: str, folder: str, archive: bytes) -> None:
+        with _infra("engine_died", "the Docker engine did not take an archive"):
+            self.api.put_archive(container, folder, archive)
+
+    def get(self, container: str, path: str) -> Iterator[bytes]:
+        with _infra("no_image", f"{path} is not in the image; correct the task's workdir"):
+            chunks, _ = self.api.get_archive(container, path)
+            yield from chunks
+
+    def commit(self, container: str, tag: str) -> None:
+        with _infra("engine_died", "the Docker engine did not make an image of a container"):
+            self.api.commit(container, repository=REPOSITORY, tag=tag, changes=[f"LABEL {IMAGE_LABEL}={tag}"])
+
+    def state_of(self, container: str) -> dict[str, Any]:
+        """The container's state; empty when it is gone. Raises `InfraError` when the engine does not answer."""
+        try:
+            found: dict[str, Any] = self.api.inspect_container(container)["State"]
+        except docker.errors.NotFound:
+            return {}
+        except (docker.errors.DockerException, requests.RequestException, OSError) as error:
+            raise InfraError("engine_died", f"the Docker engine does not answer any more: {error}") from None
+        return found
+
+    def remove(self, container: str) -> None:
+        """Kill and remove; a container that is gone, and an engine that is, are left to the next sweep."""
+        try:
+            self.api.remove_container(container, force=True, v=True)
+        except (docker.errors.DockerException, requests.RequestException, OSError):
+            return
+
+    def containers(self, label: str) -> list[tuple[str, dict[str, str]]]:
+        """Ids and labels of all containers that carry the label."""
+        with _infra("engine_died", "the Docker engine did not list its containers"):
+            found = self.api.containers(all=True, filters={"label": label})
+        return [(item["Id"], item.get("Labels") or {}) for item in found]
+
+    def remove_images(self) -> int:
+        """Remove the images that were built here."""
+        with _infra("engine_died", "the Docker engine did not list its images"):
+            found = self.api.images(filters={"label": IMAGE_LABEL}, quiet=True)
+        gone = 0
+        for image in set(found):
+            try:
+                self.api.remove_image(image, force=True)
+                gone += 1
+            except docker.errors.DockerException:
+                continue
+        return gone
+
+
+class DockerChannel:
+    """The attached streams of a container: frames of stream 1 and 2."""
+
+    def __init__(self, attached: Any) -> None:
+        self._attached = attached
+        self._socket: socket.socket = getattr(attached, "_sock", attached)
+        self._socket.setblocking(True)
+        self._poll = select.poll()
+        self._poll.register(self._socket.fileno(), select.POLLIN)
+        self._buffer = bytearray()
+
+    def send(self, data: bytes) -> None:
+        try:
+            self._socket.sendall(data)
+        except OSError as error:
+            raise Broken(str(error)) from None
+
+    def receive(self, timeout: float) -> tuple[int, bytes] | None:
+        frame = self._frame()
+        if frame is None and self._poll.poll(max(0.0, timeout) * 1000):
+            try:
+                data = self._socket.recv(1 << 18)
+            except OSError as error:
+                raise Broken(str(error)) from None
+            if not data:
+                raise Broken("the container's streams have ended")
+            self._buffer += data
+            frame = self._frame()
+        return frame
+
+    def _frame(self) -> tuple[int, bytes] | None:
+        """The first whole frame of the buffer: a byte for the stream, three of nothing, four of length."""
+        if len(self._buffer) < 8:
+            return None
+        stream, size = struct.unpack(">BxxxL", self._buffer[:8])
+        if len(self._buffer) < 8 + size:
+            return None
+        data = bytes(self._buffer[8 : 8 + size])
+        del self._buffer[: 8 + size]
+        return stream, data
+
+    def close(self) -> None:
+        self._attached.close()
+
+
+@contextmanager
+def _infra(kind: str, message: str) -> Iterator[None]:
+    """Errors of the engine as `InfraError`; a full disk is named as such."""
+    try:
+        yield
+    except (docker.errors.DockerException, requests.RequestException, OSError) as error:
+        full = "no space left" in str(error).lower()
+        missing = isinstance(error, docker.errors.NotFound | docker.errors.APIError)
+        found = "disk_full" if full else kind if missing or kind == "no_engine" else "engine_died"
+        raise InfraError(found, f"{message}: {str(error)[:300]}") from None

@@ -1,0 +1,147 @@
+"""The Docker backend: a container per rollout, or a long-lived container per image for dumps that are trusted more.
+
+Every container: no network, no capabilities, no new privileges, limits on processes and memory, labels by which a
+later start finds what a killed process left. Per image, rollouts come one after another into the same container, each
+with its own overlay, /tmp and /dev/shm; between two of them every process is killed, and a container in which anything
+else is left is thrown away (`slots.py`).
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from rubrics.environments import mounts
+from rubrics.environments.cgroups import oom_kills_in
+from rubrics.environments.docker_engine import LABEL, STATE_LABEL, DockerChannel, Engine
+from rubrics.environments.docker_images import DockerImages, Prepared
+from rubrics.environments.images import Images
+from rubrics.environments.kept_shell import FOLDER, LOOP, Broken, KeptShell
+from rubrics.environments.ladder import climb
+from rubrics.environments.recipes import PATH, Places, Start
+from rubrics.environments.session import Limits, Session
+from rubrics.environments.shell_session import ShellSession
+from rubrics.environments.slots import Slot
+from rubrics.environments.state import State, is_alive, sweep
+from rubrics.errors import InfraError
+from rubrics.records.rollouts import Rollout
+from rubrics.records.tasks import Task
+
+_OOM = "cat /sys/fs/cgroup/memory/memory.oom_control /sys/fs/cgroup/memory.events 2>/dev/null"
+USES = 200
+"""Rollouts after which a container of the per-image mode is replaced."""
+
+
+class DockerEnvironment:
+    """Environments in Docker. Sweeps what killed runs left when it starts."""
+
+    name = "docker"
+
+    def __init__(self, places: Places, limits: Limits, state: State, *, per_image: bool = False) -> None:
+        self.engine = Engine()
+        sweep_containers(self.engine, state)
+        sweep(state.root)
+        if per_image and not mounts.may_mount():
+            raise InfraError("mount", "one container per image needs root for its overlays; leave --env-mode out")
+        self._limits = limits
+        self._state = state
+        self._images = DockerImages(self.engine, state, Images(state, places))
+        self._per_image = per_image
+        self._idle: dict[str, list[Slot]] = {}
+        self._lock = threading.Lock()
+
+    def open(self, task: Task, rollout: Rollout | None, *, snapshots: bool = True) -> Session:
+        """See `Environment.open`."""
+        return climb(task, rollout, snapshots, lambda start: self._begin(start, task.base_commit))
+
+    def _begin(self, start: Start, base_commit: str | None) -> ShellSession:
+        self._state.check_disk(self._limits.free_disk)
+        image = self._images.prepared(start, base_commit)
+        if self._per_image and start.rung != "snapshot":
+            return self._in_slot(image)
+        container = self._create(image, {})
+        try:
+            channel = self.engine.start(container)
+        except BaseException:
+            self.engine.remove(container)
+            raise
+        return self._session(container, channel, image, lambda dirty: self._end(container, channel))
+
+    def _end(self, container: str, channel: DockerChannel) -> None:
+        channel.close()
+        self.engine.remove(container)
+
+    def _create(self, image: Prepared, host: dict[str, Any]) -> str:
+        limits = self._limits
+        labels = {LABEL: self._state.run, STATE_LABEL: str(self._state.root)}
+        env = {"PATH": PATH, "HOME": "/root", "LANG": "C.UTF-8", **image.env, **host.pop("env", {})}
+        locked: dict[str, Any] = {
+            "network_mode": "none", "cap_drop": ["ALL"], "security_opt": ["no-new-privileges"],
+            "pids_limit": limits.pids, "mem_limit": limits.memory, "memswap_limit": limits.memory,
+            "log_config": {"type": "none"}, **host,
+        }  # fmt: skip
+        return self.engine.create(image.image_id, [f"{FOLDER}/sh", "-c", LOOP], labels, locked, environment=env)
+
+    def _in_slot(self, image: Prepared) -> ShellSession:
+        with self._lock:
+            idle = self._idle.setdefault(image.image_id, [])
+            slot = idle.pop() if idle else None
+        if slot is None:
+            slot = Slot(self.engine, self._state, image, self._create, self._limits.disk)
+        try:
+            slot.enter()
+        except BaseException:
+            slot.remove()
+            raise
+        taken = slot
+        return self._session(
+            taken.container, taken.channel, image, lambda dirty: self._leave(taken, image, dirty), taken
+        )
+
+    def _leave(self, slot: Slot, image: Prepared, dirty: bool) -> None:
+        if dirty or slot.uses >= USES or not slot.leave():
+            slot.remove()
+            return
+        with self._lock:
+            self._idle[image.image_id].append(slot)
+
+    def _session(
+        self, container: str, channel: DockerChannel, image: Prepared, closer: Any, slot: Slot | None = None
+    ) -> ShellSession:
+        shell = slot.shell if slot else KeptShell(channel)
+
+        def oom_kills() -> int:
+            return oom_kills_in(shell.run(_OOM, 30.0, 1 << 16, 1 << 20).output.decode("utf-8", "replace"))
+
+        return ShellSession(
+            shell, image.workdir, self._limits,
+            why_broken=lambda error: self._why_broken(container, error), oom_kills=oom_kills,
+            check_disk=lambda: self._state.check_disk(self._limits.free_disk), closer=closer,
+        )  # fmt: skip
+
+    def _why_broken(self, container: str, error: Broken) -> str:
+        state = self.engine.state_of(container)
+        if state.get("OOMKilled"):
+            return "memory"
+        self._state.check_disk(self._limits.free_disk)
+        found = f"{state.get('Status')}, exit code {state.get('ExitCode')}" if state else "gone"
+        raise InfraError("engine_died", f"the container is {found}: {error}; see the engine's log") from None
+
+    def close(self) -> None:
+        """See `Environment.close`."""
+        with self._lock:
+            slots = [slot for idle in self._idle.values() for slot in idle]
+            self._idle.clear()
+        for slot in slots:
+            slot.remove()
+        self._state.close()
+
+
+def sweep_containers(engine: Engine, state: State) -> int:
+    """Remove containers of this state folder whose process has ended; returns how many."""
+    gone = 0
+    for container, labels in engine.containers(f"{STATE_LABEL}={state.root}"):
+        if not is_alive(state.root, labels.get(LABEL, "")):
+            engine.remove(container)
+            gone += 1
+    return gone

@@ -1,0 +1,80 @@
+"""The one protocol of environments; backends implement it, stages use nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from rubrics.records.rollouts import Rollout
+from rubrics.records.tasks import Task
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """What one command did."""
+
+    exit_code: int | None
+    """Null when the command was ended by its time limit or the environment broke."""
+    output: str
+    """Standard output and error as they came, decoded with replacement characters, cut at the output limit."""
+    truncated: bool
+    """Whether output was left out."""
+    seconds: float
+    timed_out: bool = False
+    limit: str | None = None
+    """Limit that ended it: `time`, `output` or `memory`; then what the command did is its own doing, not infra."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one rollout may use. A limit that is hit is a result (`CommandResult.limit`), never an `InfraError`."""
+
+    memory: int = 2 << 30
+    """Bytes of memory and swap, all processes together."""
+    pids: int = 512
+    """Processes and threads at once."""
+    output: int = 8 << 20
+    """Bytes of a command's output that are kept: its first quarter and the rest from its end."""
+    drain: int = 256 << 20
+    """Bytes of output after which the command is stopped."""
+    file_size: int = 4 << 30
+    """Bytes of the largest file that may be written."""
+    disk: int = 2 << 30
+    """Bytes that bubblewrap and the per-image mode let one rollout write; they lie in memory and count as such."""
+    free_disk: int = 256 << 20
+    """Bytes that must be free where environments lie; with fewer nothing is started and no failure is believed."""
+
+
+class Session(Protocol):
+    """An open environment of one rollout. Closing it leaves nothing behind."""
+
+    rung: str
+    """Rung of the rebuild ladder: `snapshot`, `image+patch`, `image+patch(3way)`, `image+patch(fuzz)`,
+    `repository+patch`, ...; the bare name when no patch was put on."""
+
+    def run(self, command: str, timeout: float) -> CommandResult:
+        """Run a shell command in the task's working folder. Raises `InfraError` when the environment broke."""
+
+    def read(self, path: str) -> bytes:
+        """Content of a file, relative to the working folder or absolute. Raises `FileNotFoundError`, `InfraError`."""
+
+    def write(self, path: str, content: bytes) -> None:
+        """Write a file, making its folders. Raises `InfraError`."""
+
+    def close(self) -> None:
+        """Remove everything that was opened. May be called twice."""
+
+
+class Environment(Protocol):
+    """A backend: docker, bubblewrap, or a bare process for trusted data."""
+
+    name: str
+
+    def open(self, task: Task, rollout: Rollout | None) -> Session:
+        """Rebuild the state of a rollout (of the task's start when null).
+
+        Raises `InfraError` naming the rungs that failed.
+        """
+
+    def close(self) -> None:
+        """Remove what is kept between sessions. May be called twice."""

@@ -1,0 +1,137 @@
+"""Where environments keep things on the host, and how what a killed process left is found again."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rubrics.environments.mounts import unmount_under
+from rubrics.errors import InfraError
+
+
+def default_root() -> Path:
+    """The user's cache folder for environments."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rubrics" / "environments"
+
+
+class State:
+    """One process's place in the state folder:
+
+    ```
+    <root>/
+      images/<digest>/        root file systems and repository layers, built once, kept
+      runs/<run>/lock         held by the process as long as it lives, let go of by the kernel
+      runs/<run>/<n>/         one open environment: its overlay, its mounts
+      runs/<run>/cgroups      control groups it made, one a line
+    ```
+    """
+
+    def __init__(self, root: Path | None = None) -> None:
+        self.root = (root or default_root()).absolute()
+        self.run = uuid.uuid4().hex[:12]
+        self.images = self.root / "images"
+        self.folder = self.root / "runs" / self.run
+        try:
+            self.images.mkdir(parents=True, exist_ok=True)
+            self.folder.mkdir(parents=True)
+            self._lock = open(self.folder / "lock", "wb")  # noqa: SIM115  (held until the process ends)
+            fcntl.flock(self._lock, fcntl.LOCK_EX)
+        except OSError as error:
+            raise InfraError(_kind(error), f"{self.root}: {error.strerror}; free it or name another folder") from None
+        self._count = 0
+
+    def new_folder(self) -> Path:
+        self._count += 1
+        folder = self.folder / f"{self._count}-{uuid.uuid4().hex[:6]}"
+        try:
+            folder.mkdir()
+        except OSError as error:
+            raise InfraError(_kind(error), f"{folder}: {error.strerror}") from None
+        return folder
+
+    def check_disk(self, wanted: int) -> None:
+        """Raises `InfraError` when fewer bytes than `wanted` are free."""
+        free = shutil.disk_usage(self.root).free
+        if free < wanted:
+            raise InfraError("disk_full", f"{self.root}: {free >> 20} MiB free, {wanted >> 20} wanted; free some space")
+
+    def note_cgroup(self, path: Path) -> None:
+        with open(self.folder / "cgroups", "a", encoding="utf-8") as lines:
+            lines.write(f"{path}\n")
+
+    @contextmanager
+    def building(self, target: Path) -> Iterator[Path | None]:
+        """A folder to build in, that becomes `target` at the end; null when `target` is there. One builder a time."""
+        with open(self.images / f".{target.name}.lock", "wb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if target.exists():
+                yield None
+                return
+            folder = self.new_folder()
+            yield folder
+            os.replace(folder, target)
+
+    def close(self) -> None:
+        remove_run(self.folder)
+        self._lock.close()
+
+
+def dead_runs(root: Path) -> Iterator[Path]:
+    """Folders of runs whose process has ended, however it ended."""
+    runs = root / "runs"
+    for folder in sorted(runs.iterdir()) if runs.is_dir() else ():
+        if not is_alive(root, folder.name):
+            yield folder
+
+
+def is_alive(root: Path, run: str) -> bool:
+    """Whether a process holds the run's lock."""
+    try:
+        with open(root / "runs" / run / "lock", "rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except BlockingIOError:
+        return True
+    return False
+
+
+def sweep(root: Path) -> int:
+    """Remove what dead runs left on the host: mounts, control groups, folders; returns how many runs went."""
+    gone = 0
+    for folder in dead_runs(root):
+        remove_run(folder)
+        gone += 1
+    return gone
+
+
+def remove_run(folder: Path) -> None:
+    unmount_under(folder)
+    listed = folder / "cgroups"
+    for line in listed.read_text("utf-8").splitlines() if listed.is_file() else ():
+        remove_cgroup(Path(line))
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_cgroup(path: Path) -> None:
+    """Remove a control group; processes that are still in it are killed first, and take a moment to go."""
+    for _ in range(2000):
+        try:
+            for process in (path / "cgroup.procs").read_text().split():
+                os.kill(int(process), 9)
+            path.rmdir()
+            return
+        except FileNotFoundError:
+            return
+        except (ProcessLookupError, OSError):
+            time.sleep(0.001)
+
+
+def _kind(error: OSError) -> str:
+    return "disk_full" if error.errno == 28 else "state"

@@ -1,0 +1,60 @@
+"""What a probe reports, and the interface of probes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    from rubrics.preparation.place import Place
+
+Remedy = Literal["rebuild", "remove", "rewrite", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One route to the answer that is open."""
+
+    probe: str
+    """Name of the probe that found it."""
+    kind: str
+    """A short closed word for what it is: `git_branch`, `patch_file`, `newer_release`, ..."""
+    place: str
+    """Path in the environment, or name of a reference."""
+    detail: str = ""
+    """What was seen, without quoting an answer."""
+    remedy: Remedy = "none"
+    """`rebuild` the repository at `place`; `remove` `paths`; `rewrite` the file `place`; `none`: for a person."""
+    paths: tuple[str, ...] = ()
+    """What `remove` removes."""
+    content: bytes = b""
+    """What `rewrite` writes."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """For the store: names that are no UTF-8 are escaped, contents left out."""
+        values = {"probe": self.probe, "kind": self.kind, "place": self.place, "detail": self.detail}
+        clean = {name: value.encode("utf-8", "backslashreplace").decode() for name, value in values.items()}
+        return {**clean, "remedy": self.remedy}
+
+
+PACKAGES = ("/site-packages/", "/dist-packages/", "/node_modules/")
+"""What lies in such a folder belongs to an installed package."""
+
+
+def removal(probe: str, kind: str, path: str, detail: str, files: tuple[str, ...] = ()) -> Finding:
+    """A finding whose remedy is to remove the path, or the files given."""
+    return Finding(probe, kind, path, detail, "remove", files or (path,))
+
+
+class Probe(Protocol):
+    """Looks for open routes to the answer. Deterministic ones are in `probes`; a model-driven one fits here too.
+
+    A probe reads; it changes nothing. What it suggests as remedy is carried out under the same guards
+    whoever suggests it: nothing outside the root, no system folder, nothing that stands at base.
+    """
+
+    name: str
+
+    def look(self, place: Place) -> Iterable[Finding]:
+        """What is open now. Raises `InfraError` when the environment does not answer."""

@@ -1,0 +1,122 @@
+"""Audit: every rollout looked at for leaks of the answer and gaming of the grader, task by task."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from rubrics import __version__, jsonio
+from rubrics.audit.audit import audit_group
+from rubrics.audit.findings import Finding, verdict_of
+from rubrics.audit.material import Material, TaskFacts
+from rubrics.facts.diffs import parse_patch
+from rubrics.records import transcripts
+from rubrics.records.census import CensusLine
+from rubrics.stages.options import Options
+from rubrics.stages.stage import Chunk, census_rows
+from rubrics.stages.tasks import by_task, task_chunks
+from rubrics.store.store import StageRun, Store
+
+SOURCE = "rules"
+CLEAN = "none"
+"""`kind` of the one row of a rollout in which nothing was found."""
+
+
+class Audit:
+    """Rows of `audits` by the rules, of the chosen tasks; those of other auditors and tasks stay."""
+
+    name = "audit"
+
+    def __init__(self, store: Store, options: Options) -> None:
+        self._store = store
+        self._chunks = list(task_chunks(store, options))
+        self._counts: Counter[tuple[str, str]] = Counter()
+        self._unread = 0
+        self._lock = threading.Lock()
+
+    def chunks(self) -> Iterable[Chunk]:
+        return self._chunks
+
+    def work(self, run: StageRun, chunk: Chunk) -> int:
+        query = """
+            SELECT rollout_id, task_id, patch, turns
+            FROM (SELECT * FROM rollouts WHERE task_id IN (SELECT unnest($tasks)))
+            LEFT JOIN transcripts USING (transcript_digest, task_id) ORDER BY task_id, rollout_id
+        """
+        groups = by_task(self._store.query(query, {"tasks": list(chunk.items)}).to_pylist())
+        tasks = self._tasks(chunk.items)
+        for task_id, rows in groups.items():
+            group = [_material(row, tasks.get(task_id, TaskFacts(task_id))) for row in rows]
+            for material, findings in zip(group, audit_group(group), strict=True):
+                read = material.patch is not None or bool(material.turns)
+                if read:
+                    run.append("audits", audit_rows(material.rollout_id, task_id, findings))
+                self._count(findings, read)
+        return chunk.rollouts
+
+    def _count(self, findings: Iterable[Finding], read: bool) -> None:
+        with self._lock:  # chunks run in threads
+            if read:
+                self._counts[verdict_of(findings), ""] += 1
+                self._counts.update((finding.level, finding.pattern) for finding in findings)
+            else:
+                self._unread += 1
+
+    def _tasks(self, task_ids: tuple[str, ...]) -> dict[str, TaskFacts]:
+        """Tasks with the lines of their hidden tests: sealed text, which the audit may compare with."""
+        where = "task_id IN (SELECT unnest($tasks))"
+        rows = self._store.rows("tasks", where=where, tasks=list(task_ids))
+        sealed = self._store.rows("sealed", ["task_id", "test_patch"], where=where, tasks=list(task_ids))
+        hidden = {row["task_id"]: hidden_tests(row["test_patch"]) for row in sealed}
+        return {row["task_id"]: _facts(row, hidden.get(row["task_id"])) for row in rows}
+
+    def finish(self, run: StageRun) -> None:
+        done = [task_id for chunk in self._chunks for task_id in chunk.items]
+        run.append("audits", ())
+        others = "source <> $source OR task_id NOT IN (SELECT unnest($done))"
+        run.keep("audits", others, source=SOURCE, done=done)
+        run.append("census", census_rows(self._census()))
+
+    def _census(self) -> Iterator[CensusLine]:
+        for (level, pattern), count in sorted(self._counts.items()):
+            if pattern:
+                yield CensusLine(self.name, "rollout", pattern, level, "rollouts with this finding", count)
+            else:
+                yield CensusLine(self.name, "rollout", f"hack_{level}", "", f"audited rollouts: {level}", count)
+        if self._unread:
+            detail = "neither patch nor transcript: nothing to audit"
+            yield CensusLine(self.name, "rollout", "unaudited", "", detail, self._unread)
+
+
+def hidden_tests(test_patch: str | None) -> str | None:
+    """The lines that a test patch adds, joined by newlines."""
+    if test_patch is None:
+        return None
+    files = parse_patch(test_patch).files
+    lines = (line for file in files for hunk in file.hunks for line in hunk.lines)
+    return "\n".join(line.text for line in lines if line.kind == "added")
+
+
+def audit_rows(rollout_id: str, task_id: str, findings: Iterable[Finding]) -> Iterator[dict[str, Any]]:
+    """Rows of `audits`: one per pattern found, or one that says that there was none."""
+    common = {"rollout_id": rollout_id, "task_id": task_id, "source": SOURCE, "code_version": __version__}
+    listed = list(findings)
+    for finding in listed:
+        evidence = jsonio.dumps(list(finding.evidence))
+        reason = f"{finding.detail}: {finding.quote}"
+        yield {**common, "kind": finding.pattern, "verdict": finding.level, "evidence": evidence, "reason": reason}
+    if not listed:
+        yield {**common, "kind": CLEAN, "verdict": CLEAN, "evidence": "", "reason": "nothing found"}
+
+
+def _facts(row: dict[str, Any], hidden: str | None) -> TaskFacts:
+    tests = tuple(row["fail_to_pass"] or ()), tuple(row["pass_to_pass"] or ())
+    return TaskFacts(row["task_id"], row["repo"], row["base_commit"], row["spec"], *tests, hidden)
+
+
+def _material(row: dict[str, Any], task: TaskFacts) -> Material:
+    turns = () if row["turns"] is None else transcripts.from_json(row["turns"])
+    patch = None if row["patch"] is None else parse_patch(row["patch"])
+    return Material(row["rollout_id"], task, patch, turns)

@@ -1,0 +1,105 @@
+"""Prepare: each task's environment is opened, scrubbed and proved clean; one row per task."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterable
+from contextlib import closing
+from typing import Any
+
+from rubrics import __version__
+from rubrics.environments.session import Environment, Session
+from rubrics.errors import InfraError, UsageError
+from rubrics.preparation.config import Preparation
+from rubrics.preparation.loop import Prepared, prepare
+from rubrics.records.census import CensusLine
+from rubrics.records.tasks import SealedTask, Task
+from rubrics.stages.options import Options
+from rubrics.stages.stage import Chunk, census_rows
+from rubrics.stages.task_records import task_records
+from rubrics.stages.tasks import task_chunks
+from rubrics.store.store import StageRun, Store
+
+ISOLATED = ("docker", "bubblewrap")
+"""Backends whose `/` is the environment's own."""
+
+
+class Prepare:
+    """Rows of `environments` of the chosen tasks; those of other tasks stay.
+
+    Raises `UsageError` where scrubbing `/` would scrub the host's.
+    """
+
+    name = "prepare"
+
+    def __init__(self, store: Store, options: Options, environment: Environment, config: Preparation) -> None:
+        if environment.name not in ISOLATED and config.root == "/":
+            raise UsageError(f"--env {environment.name}: its root is this machine's; use {' or '.join(ISOLATED)}")
+        self._store = store
+        self._environment = environment
+        self._config = config
+        self._chunks = [
+            Chunk(task_id, (task_id,), chunk.rollouts)
+            for chunk in task_chunks(store, options)
+            for task_id in chunk.items
+        ]
+        self._census: list[CensusLine] = []
+        self._lock = threading.Lock()
+
+    def chunks(self) -> Iterable[Chunk]:
+        return self._chunks
+
+    def work(self, run: StageRun, chunk: Chunk) -> int:
+        for task_id in chunk.items:
+            found = task_records(self._store, [task_id]).get(task_id)
+            if found is None:
+                self._note("no_task", task_id, "no task row: no environment to prepare")
+                continue
+            task, sealed = found
+            run.append("environments", [self._row(task, sealed)])
+        return 1
+
+    def _row(self, task: Task, sealed: SealedTask | None) -> dict[str, Any]:
+        common = {
+            "task_id": task.task_id, "image": task.image, "backend": self._environment.name,
+            "config": json.dumps(self._config.to_dict()), "code_version": __version__,
+        }  # fmt: skip
+        try:
+            with closing(self._environment.open(task, None)) as session:
+                prepared = prepare(session, task, sealed, self._config)
+                result = {**common, **prepared_columns(prepared), "rung": session.rung, "image": _image(session, task)}
+        except InfraError as error:
+            self._note(f"infra_{error.kind}", task.task_id, str(error))
+            return {**common, "failure_class": error.kind, "detail": str(error), "clean": None, "notes": []}
+        if prepared.clean:
+            self._note("clean", "", "environments in which a full pass finds nothing, and the proof holds")
+        else:
+            self._note("not_clean", task.task_id, "; ".join(f"{item.kind} {item.place}" for item in prepared.open[:5]))
+        return result
+
+    def _note(self, kind: str, place: str, detail: str) -> None:
+        with self._lock:  # chunks run in threads
+            self._census.append(CensusLine(self.name, "task", kind, place, detail))
+
+    def finish(self, run: StageRun) -> None:
+        done = [task_id for chunk in self._chunks for task_id in chunk.items]
+        run.append("environments", ())
+        run.keep("environments", "task_id NOT IN (SELECT unnest($done))", done=done)
+        run.append("census", census_rows(self._census))
+
+
+def prepared_columns(prepared: Prepared) -> dict[str, Any]:
+    """The columns of `environments` that preparation gives."""
+    rounds = [[finding.to_dict() for finding in found] for found in prepared.rounds]
+    return {
+        "clean": prepared.clean, "rounds": len(rounds), "findings": len(rounds[0]), "open": len(rounds[-1]),
+        "proof": json.dumps(prepared.proof), "probes": json.dumps(rounds), "failure_class": None, "detail": None,
+        "notes": [note.encode("utf-8", "backslashreplace").decode() for note in prepared.notes],
+    }  # fmt: skip
+
+
+def _image(session: Session, task: Task) -> str | None:
+    """The digest of what the environment was made from where the backend tells it, else the task's name for it."""
+    digest: str | None = getattr(session, "image_digest", None)
+    return digest or task.image or task.recipe or task.repository

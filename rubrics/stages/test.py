@@ -1,0 +1,146 @@
+"""Test: the hidden tests of every rollout, run in its own environment; results are outcomes `run:<k>`."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from rubrics import jsonio
+from rubrics.digests import digest128
+from rubrics.environments.choose import choose
+from rubrics.environments.recipes import Places
+from rubrics.environments.session import Environment, Limits
+from rubrics.errors import InfraError
+from rubrics.records.census import CensusLine
+from rubrics.records.tasks import SealedTask, Task
+from rubrics.stages.options import Options
+from rubrics.stages.stage import Chunk, census_rows
+from rubrics.stages.task_records import rollout_records, task_records
+from rubrics.store.store import StageRun, Store
+from rubrics.testing.plan import TestPlan
+from rubrics.testing.run import TestRun, infra, plan_of, run_tests
+
+log = logging.getLogger("rubrics")
+STATES = 4
+"""Distinct states of a task per chunk: few, so that workers share a task with many rollouts."""
+
+
+class Test:
+    """Adds rows to `outcomes`; other sources and earlier runs stay. Equal states of a task are run once."""
+
+    __test__ = False
+    name = "test"
+
+    def __init__(self, store: Store, options: Options) -> None:
+        self._store = store
+        self._options = options
+        self._census: list[CensusLine] = []
+        self._first = next_run(store)
+        self._plans: dict[str, TestPlan | InfraError] = {}
+        self._locks: dict[str, threading.Lock] = {}
+        self._lock = threading.Lock()
+        self._environment = self._start()
+
+    def _start(self) -> Environment | InfraError:
+        """The environment; what keeps it from starting is the outcome of every rollout."""
+        options = self._options
+        places = Places(tuple(Path(folder) for folder in options.data))
+        try:
+            found, said = choose(options.env, places, Limits(), mode=options.env_mode, trusted=options.trusted)
+        except InfraError as error:
+            log.warning("environment: none; every rollout is infra: %s", error)
+            return error
+        log.info("environment: %s", said)
+        self._census.append(CensusLine(self.name, "run", "environment", "", said))
+        return found
+
+    def chunks(self) -> Iterable[Chunk]:
+        """States of one task; tasks that share an image follow each other."""
+        rows = self._store.query(
+            "SELECT task_id, rollout_id, patch, snapshot, tasks.task_id AS known, "
+            "coalesce(image, recipe, repository, '') AS image FROM rollouts LEFT JOIN tasks USING (task_id) "
+            "ORDER BY image, task_id, rollout_id"
+        ).to_pylist()
+        tasks = sorted({row["task_id"] for row in rows if fnmatchcase(row["task_id"], self._options.tasks)})
+        chosen = set(tasks[: self._options.limit])
+        states: dict[str, dict[str, list[str]]] = {}
+        for row in rows:
+            if row["task_id"] in chosen and self._can_run(row):
+                key = digest128([row["patch"], row["snapshot"]])
+                states.setdefault(row["task_id"], {}).setdefault(key, []).append(row["rollout_id"])
+        for task_id, found in states.items():
+            groups = list(found.values())
+            for start in range(0, len(groups), STATES):
+                part = groups[start : start + STATES]
+                yield Chunk(task_id, (task_id, *part), sum(len(group) for group in part))
+
+    def _can_run(self, row: dict[str, Any]) -> bool:
+        if row["known"] is None:
+            self._note("rollout", "no_task", row["task_id"], "no task row: nothing says what to run")
+            return False
+        if row["patch"] is None and row["snapshot"] is None:
+            self._note("rollout", "no_patch", row["task_id"], "neither patch nor snapshot: nothing to run")
+            return False
+        return True
+
+    def work(self, run: StageRun, chunk: Chunk) -> int:
+        task_id, *groups = chunk.items
+        task, sealed = task_records(self._store, [task_id])[task_id]
+        rollouts = {item.rollout_id: item for item in rollout_records(self._store, [group[0] for group in groups])}
+        for group in groups:
+            for repeat in range(self._options.repeat):
+                done = self._run(task, sealed, rollouts[group[0]])
+                run.append("outcomes", [self._row(task_id, rollout_id, repeat, done) for rollout_id in group])
+                if done.outcome == "infra":
+                    self._note("rollout", "infra", task_id, done.detail, len(group))
+        return chunk.rollouts
+
+    def _run(self, task: Task, sealed: SealedTask | None, rollout: Any) -> TestRun:
+        if isinstance(self._environment, InfraError):
+            return infra(self._environment)
+        plan = self._plan(self._environment, task, sealed)
+        if isinstance(plan, InfraError):
+            return infra(plan)
+        return run_tests(self._environment, task, plan, rollout, self._options.timeout)
+
+    def _plan(self, environment: Environment, task: Task, sealed: SealedTask | None) -> TestPlan | InfraError:
+        """The task's plan, made once; an error is kept too."""
+        with self._lock:
+            lock = self._locks.setdefault(task.task_id, threading.Lock())
+        with lock:
+            if task.task_id not in self._plans:
+                try:
+                    self._plans[task.task_id] = plan_of(environment, task, sealed)
+                except InfraError as error:
+                    self._plans[task.task_id] = error
+            return self._plans[task.task_id]
+
+    def _row(self, task_id: str, rollout_id: str, repeat: int, done: TestRun) -> dict[str, Any]:
+        return {
+            "rollout_id": rollout_id, "task_id": task_id, "source": f"run:{self._first + repeat}",
+            "outcome": done.outcome, "detail": done.detail, "tests": jsonio.dumps(done.tests) if done.tests else None,
+            "log_digest": done.log_digest, "rung": done.rung,
+        }  # fmt: skip
+
+    def _note(self, subject: Any, kind: str, place: str, detail: str, count: int = 1) -> None:
+        with self._lock:
+            self._census.append(CensusLine(self.name, subject, kind, place, detail, count))
+
+    def finish(self, run: StageRun) -> None:
+        run.carry("outcomes")
+        run.append("census", census_rows(self._census))
+        self.close()
+
+    def close(self) -> None:
+        if not isinstance(self._environment, InfraError):
+            self._environment.close()
+
+
+def next_run(store: Store) -> int:
+    """The number after the latest run that the store holds."""
+    found: Iterator[str] = (row["source"] for row in store.rows("outcomes", ["source"], where="source LIKE 'run:%'"))
+    return 1 + max((int(name[4:]) for name in found if name[4:].isdecimal()), default=0)

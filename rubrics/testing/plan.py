@@ -1,0 +1,118 @@
+"""What must stand in an environment before the hidden tests run, worked out once per task from its pristine base.
+
+Nothing of the test patch is applied inside a rollout's environment: its result on base is computed beforehand and
+written over whatever the rollout left there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rubrics.environments.session import Session
+from rubrics.errors import InfraError
+from rubrics.records.tasks import Sealed, SealedTask, Task
+from rubrics.testing.planted import Watched, watched_files
+
+_PATHS = re.compile(r"^(?:---|\+\+\+) (?:[ab]/)?(.+?)\t?$|^rename (?:from|to) (.+)$|^diff --git a/(.+) b/(.+)$", re.M)
+
+
+@dataclass(frozen=True, slots=True)
+class TestPlan:
+    """Content of every file that tests consist of, null for a file that must not be there."""
+
+    __test__ = False
+
+    command: str
+    files: dict[str, bytes | None]
+    """What the test patch makes of base, and the other files of listed tests as they are at base."""
+    restored: tuple[str, ...]
+    """Paths that the test patch touches."""
+    watched: dict[str, Watched] = field(default_factory=dict)
+    """Files at base that steer a test runner."""
+
+
+def touched_paths(patch: str) -> tuple[str, ...]:
+    """Every path that a patch names, old and new."""
+    found = {path for match in _PATHS.finditer(patch) for path in match.groups() if path and path != "/dev/null"}
+    return tuple(sorted(path for path in found if _inside(path)))
+
+
+def make_plan(task: Task, sealed: SealedTask | None, base: Session) -> TestPlan:
+    """The plan of a task; `base` is a session of its start. Raises `InfraError` when its test patch does not fit."""
+    patch = opened(sealed.test_patch if sealed else None)
+    touched = touched_paths(patch)
+    at_base = {path: _content(base, path) for path in (*touched, *listed_files(task)) if _inside(path)}
+    files = at_base | _patched({path: at_base[path] for path in touched}, patch, task.task_id)
+    present = {path: content for path, content in files.items() if content is not None or path in touched}
+    return TestPlan(_command(task, touched), present, touched, watched_files(base))
+
+
+def opened(text: Sealed | None) -> str:
+    return text.open_for("tests") if text is not None else ""
+
+
+def listed_files(task: Task) -> tuple[str, ...]:
+    """Files that listed tests may stand in, by their ids: `path::name`, or `name (package.module.Class)`."""
+    paths: set[str] = set()
+    for name in (*task.fail_to_pass, *task.pass_to_pass):
+        head, mark, _ = name.partition("::")
+        if mark and head.endswith(".py"):
+            paths.add(head)
+            continue
+        match = re.search(r"\(([\w.]+)\)|^([\w.]+)$", name)
+        parts = (match[1] or match[2]).split(".") if match else []
+        paths.update("/".join(parts[:size]) + ".py" for size in range(1, min(len(parts), 8)))
+    return tuple(sorted(paths))
+
+
+def _command(task: Task, touched: tuple[str, ...]) -> str:
+    if task.test_command:
+        return task.test_command
+    tests = [path for path in touched if re.search(r"(^|/)(test_[^/]*|[^/]*_test|unittest_[^/]*|tests?)\.py$", path)]
+    if not tests:
+        message = f"task {task.task_id} names no test_command, and its test patch touches no Python tests"
+        raise InfraError("no_command", f"{message}; add `test_command` to the task row")
+    return "python -m pytest -rA " + " ".join(f"'{path}'" for path in tests)
+
+
+def _inside(path: str) -> bool:
+    return not path.startswith("/") and ".." not in path.split("/") and "\n" not in path and "'" not in path
+
+
+def _content(base: Session, path: str) -> bytes | None:
+    try:
+        return base.read(path)
+    except FileNotFoundError:
+        return None
+
+
+def _patched(at_base: dict[str, bytes | None], patch: str, task_id: str) -> dict[str, bytes | None]:
+    """What the patch makes of these files, by git in a folder that holds nothing else."""
+    if not patch.strip():
+        return {}
+    with tempfile.TemporaryDirectory(prefix="rubrics-") as name:
+        folder = Path(name)
+        for path, content in at_base.items():
+            if content is not None:
+                (folder / path).parent.mkdir(parents=True, exist_ok=True)
+                (folder / path).write_bytes(content)
+        env = {"PATH": os.environ.get("PATH", os.defpath), "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull,
+               "GIT_CEILING_DIRECTORIES": str(folder.parent)}  # fmt: skip
+        text = patch if patch.endswith("\n") else f"{patch}\n"
+        command = ["git", "apply", "--whitespace=nowarn", "-"]
+        done = subprocess.run(command, cwd=folder, env=env, input=text.encode("utf-8", "surrogateescape"),
+                              capture_output=True)  # fmt: skip
+        if done.returncode != 0:
+            raise InfraError(
+                "test_patch", f"task {task_id}: its test patch does not fit its base; correct the task row"
+            )
+        return {path: _plain(folder / path) for path in at_base}
+
+
+def _plain(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() and not path.is_symlink() else None

@@ -1,0 +1,79 @@
+"""Answers planted in an environment are found, scrubbed and proved gone; what belongs to base stays and works."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from leaks import LEAKS, Box, build, copy, git, readable
+
+from rubrics.preparation.config import Preparation
+from rubrics.preparation.loop import prepare, probe
+from rubrics.records.tasks import SealedTask, Task
+
+
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory: pytest.TempPathFactory) -> tuple[Box, Task, SealedTask]:
+    return build(tmp_path_factory.mktemp("environment"))
+
+
+def test_a_careful_image_is_changed_once_and_then_nothing_is_found(
+    clean: tuple[Box, Task, SealedTask], tmp_path: Path
+) -> None:
+    original, task, sealed = clean
+    box = copy(original, tmp_path)
+    prepared = prepare(box.session(), task, sealed, Preparation(root=str(box.root)))
+    assert prepared.clean, prepared.open
+    assert probe(box.session(), task, sealed, Preparation(root=str(box.root))) == ()
+    assert_base_works(box, task)
+
+
+@pytest.mark.parametrize("name", LEAKS)
+def test_a_planted_leak_is_found_before_and_gone_after(
+    name: str, prepared_box: tuple[Box, Task, SealedTask], tmp_path: Path
+) -> None:
+    original, task, sealed = prepared_box
+    box, leak = copy(original, tmp_path), LEAKS[name]
+    leak.plant(box)
+    assert bool(readable(box.root)) == leak.text
+    config = Preparation(root=str(box.root))
+    prepared = prepare(box.session(), task, sealed, config)
+    assert prepared.rounds[0], "not found before scrubbing"
+    assert prepared.clean, (prepared.open, prepared.proof, prepared.notes)
+    assert readable(box.root) == []
+    assert_base_works(box, task)
+
+
+@pytest.fixture(scope="module")
+def prepared_box(
+    clean: tuple[Box, Task, SealedTask], tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Box, Task, SealedTask]:
+    """An environment in which a full pass finds nothing, so that what is found later is the planted leak."""
+    original, task, sealed = clean
+    box = copy(original, tmp_path_factory.mktemp("prepared"))
+    prepare(box.session(), task, sealed, Preparation(root=str(box.root)))
+    assert probe(box.session(), task, sealed, Preparation(root=str(box.root))) == ()
+    return box, task, sealed
+
+
+def assert_base_works(box: Box, task: Task) -> None:
+    assert git(box.repo, "rev-parse", "HEAD") == box.base
+    assert git(box.repo, "status", "--porcelain", "--untracked-files=no") == ""
+    assert git(box.repo, "fsck", "--full") == ""
+    assert git(box.repo, "tag").split() == ["v0.9", "v1.0"]
+    assert len(git(box.repo, "log", "--all", "--format=%H").split()) == 2
+    for kept in (
+        "vendor/zlib-1.2.patch",
+        "tests/data/sample.log",
+        "tests/data/backup.orig",
+        "tests/data/page.zip",
+        "CHANGELOG.md",
+    ):
+        assert (box.repo / kept).is_file(), kept
+    assert (box.packages / "other/__init__.py").is_file()
+    assert (box.root / "root/.profile").is_file()
+    assert task.test_command is not None
+    done = subprocess.run(task.test_command, shell=True, cwd=box.repo, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert not list((box.root / "tmp").glob("rubrics-prepare*"))

@@ -1,0 +1,181 @@
+"""Readers of test output: what each form says, and what a forged or cut log does not get away with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rubrics.testing.forms import Reporting, form_of, unittest_results
+from rubrics.testing.readers import go_output, junit, pytest_output, tap, unittest_output
+from rubrics.testing.stored_logs import hidden_part, stored_logs
+
+PYTEST = """\
+============================= test session starts ==============================
+collected 4 items
+
+tests/test_a.py ..Fs                                                     [100%]
+PASSED tests/test_a.py::printed_by_the_code
+=========================== short test summary info ============================
+PASSED tests/test_a.py::test_one
+PASSED tests/test_a.py::test_two[a b - c]
+SKIPPED [1] tests/test_a.py:9: no need
+FAILED tests/test_a.py::test_three - AssertionError: assert 1 == 2
+=================== 1 failed, 2 passed, 1 skipped in 0.12s ====================
+"""
+
+
+def test_pytest_lines_count_after_its_own_heading_only() -> None:
+    results = pytest_output.read(PYTEST)
+    assert results.problem is None
+    assert results.statuses == {
+        "tests/test_a.py::test_one": "passed",
+        "tests/test_a.py::test_two[a b - c]": "passed",
+        "tests/test_a.py::test_three": "failed",
+    }
+
+
+def test_pytest_verbose_lines_are_read_where_there_is_no_summary() -> None:
+    text = (
+        "= test session starts =\nt.py::a PASSED   [ 50%]\nt.py::b[x y] FAILED [100%]\n= 1 failed, 1 passed in 0.1s =\n"
+    )
+    assert pytest_output.read(text).statuses == {"t.py::a": "passed", "t.py::b[x y]": "failed"}
+
+
+def test_pytest_without_its_closing_line_is_not_complete() -> None:
+    assert "closing line" in str(pytest_output.read(PYTEST.rsplit("\n", 2)[0]).problem)
+
+
+def test_pytest_that_lists_more_passes_than_it_counted_is_a_problem() -> None:
+    forged = PYTEST.replace("SKIPPED [1]", "PASSED tests/test_a.py::forged\nSKIPPED [1]")
+    assert "3 tests are listed as passed, pytest counted 2" in str(pytest_output.read(forged).problem)
+
+
+@pytest.mark.parametrize(
+    ("line", "counts"),
+    [
+        ("===== 3 passed, 2 warnings in 0.31s =====", {"passed": 3, "warnings": 2}),
+        ("3 passed in 62.10s (0:01:02)", {"passed": 3}),
+        ("=== 1 failed, 1 error in 2.00 seconds ===", {"failed": 1, "error": 1}),
+        ("===== no tests ran in 0.01s =====", {}),
+        ("nothing of the kind", None),
+    ],
+)
+def test_pytest_closing_lines_old_and_new_are_counted(line: str, counts: dict[str, int] | None) -> None:
+    assert pytest_output.closing_counts(f"before\n{line}\n") == counts
+
+
+UNITTEST = """\
+test_a (tests.test_x.Case) ... ok
+test_b (tests.test_x.Case)
+Says what it does. ... FAIL
+test_c (tests.test_x.Case) ... skipped 'why'
+
+----------------------------------------------------------------------
+Ran 3 tests in 0.001s
+
+FAILED (failures=1, skipped=1)
+"""
+
+
+def test_unittest_lines_and_its_closing_count_agree() -> None:
+    results = unittest_output.read(UNITTEST)
+    assert results.problem is None
+    assert [results.statuses[f"test_{name} (tests.test_x.Case)"] for name in "abc"] == ["passed", "failed", "skipped"]
+
+
+def test_unittest_that_says_ok_beside_a_failure_is_a_problem() -> None:
+    assert unittest_output.read(UNITTEST.replace("FAILED (failures=1, skipped=1)", "OK")).problem
+    assert "before its end" in str(unittest_output.read(UNITTEST.split("Ran")[0]).problem)
+
+
+def test_a_unittest_report_counts_only_when_it_is_closed_with_its_secret() -> None:
+    lines = [["test_a (x.C)", "x.C.test_a", "passed"], ["secret", 1, 1]]
+    report = "\n".join(map(json.dumps, lines)).encode()
+    assert unittest_results(report, "secret").problem is None
+    assert unittest_results(report, "secret").statuses == dict.fromkeys(
+        ("test_a (x.C)", "test_a (x.C.test_a)", "x.C.test_a"), "passed"
+    )
+    assert unittest_results(report, "other").problem
+    for forged in (b"PASSED everything", b'["a", "b", "great"]', b'[["a"], "b", "passed"]', b"[1, 2]", b"{}", b"\xff"):
+        assert unittest_results(forged, "secret").problem
+
+
+def test_go_tests_count_only_if_they_began_and_a_package_was_closed() -> None:
+    text = "=== RUN   TestA\n--- PASS: TestA (0.00s)\n--- PASS: TestForged (0.00s)\n=== RUN   TestB\n"
+    text += "ok  \texample.org/x\t0.1s\n"
+    results = go_output.read(text)
+    assert results.statuses == {"TestA": "passed", "TestB": "failed"}
+    assert results.problem is None
+    assert go_output.read(text.split("ok ")[0]).problem
+
+
+def test_go_events_are_read_too() -> None:
+    events = [
+        {"Action": "run", "Package": "p", "Test": "TestA"}, {"Action": "pass", "Package": "p", "Test": "TestA"},
+        {"Action": "pass", "Package": "p"},
+    ]  # fmt: skip
+    results = go_output.read("\n".join(json.dumps(event, separators=(",", ":")) for event in events))
+    assert (results.statuses, results.problem) == ({"TestA": "passed"}, None)
+
+
+def test_tap_is_complete_when_its_plan_is_met_once() -> None:
+    text = "1..3\nok 1 - adds\nnot ok 2 - subtracts\nok 3 - waits # SKIP slow\n"
+    results = tap.read(text)
+    assert results.statuses == {"adds": "passed", "subtracts": "failed", "waits": "skipped"}
+    assert results.problem is None
+    assert "planned 3" in str(tap.read(text.replace("ok 3", "# 3")).problem)
+    assert "one plan" in str(tap.read(text + "1..4\n").problem)
+
+
+def test_junit_names_are_pytest_ids_where_the_report_names_the_file() -> None:
+    report = (
+        '<testsuites><testsuite tests="3">'
+        '<testcase classname="tests.test_a.TestX" file="tests/test_a.py" name="test_b[1]"/>'
+        '<testcase classname="org.example.CTest" name="works"><failure message="no"/></testcase>'
+        '<testcase classname="tests.test_a" file="tests/test_a.py" name="c"><skipped type="pytest.xfail"/></testcase>'
+        "</testsuite></testsuites>"
+    )
+    results = junit.read([report])
+    assert results.problem is None
+    assert results.statuses == {
+        "tests/test_a.py::TestX::test_b[1]": "passed",
+        "org.example.CTest.works": "failed",
+        "tests/test_a.py::c": "xfailed",
+    }
+    assert "states 4 tests" in str(junit.read([report.replace('tests="3"', 'tests="4"')]).problem)
+    assert junit.read(["<testsuite>"]).problem
+    assert "no report" in str(junit.read([]).problem)
+
+
+@pytest.mark.parametrize(
+    ("command", "form"),
+    [
+        ("pytest -rA tests/a.py", "pytest"), ("PYTHONPATH=src python3 -m pytest x", "pytest"),
+        ("cd x && .venv/bin/py.test", "pytest"), ("python -m unittest discover -v", "unittest"),
+        ("./bin/test --pytest-like", "other"), ("go test ./...", "other"), ("echo mypytest", "other"),
+    ],
+)  # fmt: skip
+def test_the_form_of_a_command_is_told_by_its_words(command: str, form: str) -> None:
+    assert form_of(command) == form
+
+
+def test_the_place_of_a_report_is_new_for_every_run() -> None:
+    first, second = Reporting.of("pytest x"), Reporting.of("pytest x")
+    assert first.folder != second.folder
+    assert first.folder in first.command
+
+
+def test_only_what_stands_between_the_harness_marks_is_read() -> None:
+    text = "+ : '>>>>> Start Test Output'\ninside\n+ : '>>>>> End Test Output'\nPASSED after\n"
+    assert hidden_part(text) == "inside\n+ : '"
+    assert hidden_part("no marks\n") == "no marks\n"
+
+
+def test_the_text_of_a_stored_log_is_sealed(real: Path) -> None:
+    logs = list(stored_logs([real / "mini-swe-agent"]))
+    assert len(logs) == 8
+    assert {repr(log.text) for log in logs} == {"<sealed>"}
+    with pytest.raises(TypeError):
+        str(logs[0].text)
