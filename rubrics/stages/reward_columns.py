@@ -60,7 +60,12 @@ def reward_columns(table: Any, outputs: EngineOutputs, config: RewardConfig) -> 
 
 def failure_classes(table: Any, status: Any, config: RewardConfig) -> list[str | None]:
     """Why a row is not ok: the exit status, `no_task`, `no_outcome`, or what its missing score lacks."""
-    names = ["detail", "has_task", *(f"{kind}_{what}" for kind in KINDS for what in ("rubric", "criteria", "failure"))]
+    names = [
+        "detail",
+        "exit_status",
+        "has_task",
+        *(f"{kind}_{what}" for kind in KINDS for what in ("rubric", "criteria", "failure")),
+    ]
     classes: list[str | None] = [None] * len(status)
     wrong = np.flatnonzero(status)
     for place, row in zip(wrong, table.select(names).take(wrong).to_pylist(), strict=True):
@@ -69,7 +74,9 @@ def failure_classes(table: Any, status: Any, config: RewardConfig) -> list[str |
 
 
 def _failure_class(row: dict[str, Any], status: str, config: RewardConfig) -> str | None:
-    if status in ("infra", "truncated"):
+    if status == "truncated":
+        return row["exit_status"] or row["detail"] or status
+    if status == "infra":
         return row["detail"] or status
     if status == "unknown":
         return "no_outcome" if row["has_task"] else "no_task"

@@ -240,3 +240,9 @@ def test_an_empty_store_has_an_empty_reward_table(tmp_path: Path) -> None:
     store = Store.create(tmp_path / "s")
     assert reward(store) == {"reward": 0, "token_weights": 0}
     assert store.count("rewards") == 0
+
+
+def test_a_truncated_row_names_the_exit_status_that_cut_it_off(sample_store: Store) -> None:
+    """It said only `truncated` where an outcome file had decided that the tests failed."""
+    rows = sample_store.rows("rewards", where="status = 'truncated'")
+    assert [row["failure_class"] for row in rows] == ["LimitsExceeded"]
