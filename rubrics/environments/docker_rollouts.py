@@ -13,7 +13,8 @@ from typing import Any
 
 from rubrics.environments import mounts
 from rubrics.environments.cgroups import oom_kills_in
-from rubrics.environments.docker_engine import LABEL, STATE_LABEL, DockerChannel, Engine
+from rubrics.environments.docker_channel import DockerChannel
+from rubrics.environments.docker_engine import LABEL, STATE_LABEL, Engine
 from rubrics.environments.docker_images import DockerImages, Prepared
 from rubrics.environments.images import Images
 from rubrics.environments.kept_shell import FOLDER, LOOP, Broken, KeptShell

@@ -1,0 +1,121 @@
+"""One running bubblewrap sandbox: its overlay, its control group, its process."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+from rubrics.environments import mounts
+from rubrics.environments.cgroups import CGroup
+from rubrics.environments.images import Root
+from rubrics.environments.kept_shell import FOLDER, LOOP, NOT_PROCESS_1, Broken, KeptShell
+from rubrics.environments.pipes import PipeChannel
+from rubrics.environments.recipes import PATH
+from rubrics.environments.session import Limits
+from rubrics.environments.shell_session import ShellSession
+from rubrics.environments.shells import unreadable_shell
+from rubrics.environments.state import State
+from rubrics.errors import InfraError
+
+ISOLATION = (
+    "--unshare-all", "--as-pid-1", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv",
+    "--hostname", "sandbox", "--proc", "/proc", "--dev", "/dev",
+)  # fmt: skip
+READ_ONLY = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/mtrr")
+MASKED = ("/proc/kcore", "/proc/keys", "/proc/key-users", "/proc/kmsg", "/proc/timer_list", "/proc/sched_debug")
+"""What Docker closes too: user 0 inside is user 0 outside, so files of /proc that belong to it would open."""
+
+
+class Sandbox:
+    """One running bwrap with its overlay and control group."""
+
+    def __init__(self, folder: Path, state: State, limits: Limits) -> None:
+        self._folder = folder
+        self._state = state
+        self._limits = limits
+        self._cgroup = CGroup(state, limits)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self, root: Root) -> None:
+        merged = self._folder / "root"
+        if mounts.may_mount():
+            mounts.tmpfs(self._folder, self._limits.disk)
+            mounts.overlay(root.layers, self._folder, merged)
+        else:
+            copy_layers(root.layers, merged)
+        shell = unreadable_shell(self._state, root.layers if not root.host_programs else (Path("/"),))
+        command = ["bwrap", "--bind", str(merged), "/", *ISOLATION, "--ro-bind", str(shell), FOLDER]
+        command += [word for path in READ_ONLY if Path(path).exists() for word in ("--ro-bind", path, path)]
+        command += [word for path in MASKED if Path(path).exists() for word in ("--ro-bind", "/dev/null", path)]
+        if root.host_programs:
+            command += ["--ro-bind", "/usr", "/usr"]
+            if Path("/etc/alternatives").is_dir():
+                command += ["--ro-bind", "/etc/alternatives", "/etc/alternatives"]
+        env = {"PATH": PATH, "HOME": "/root", "LANG": "C.UTF-8", **root.env}
+        for name, value in env.items():
+            command += ["--setenv", name, value]
+        command += ["--chdir", "/", f"{FOLDER}/sh", "-c", LOOP]
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(
+            [*self._limited(), *command], stdin=pipe, stdout=pipe, stderr=pipe, env={"PATH": PATH},
+            start_new_session=True,
+        )  # fmt: skip
+
+    def _limited(self) -> list[str]:
+        """Words before a command that put it into the control group, or give it process limits where there is none."""
+        enter = 'while [ "$1" != -- ]; do echo $$ > "$1/cgroup.procs" || exit 1; shift; done; shift; exec "$@"'
+        if self._cgroup.folders:
+            return ["/bin/sh", "-c", enter, "sh", *map(str, self._cgroup.folders), "--"]
+        return ["prlimit", f"--as={self._limits.memory}", f"--nproc={self._limits.pids}", "--"]
+
+    def session(self, workdir: str) -> ShellSession:
+        assert self._process is not None
+        return ShellSession(
+            KeptShell(PipeChannel(self._process)),
+            workdir,
+            self._limits,
+            why_broken=self._why_broken,
+            oom_kills=self._cgroup.oom_kills,
+            check_disk=lambda: self._state.check_disk(self._limits.free_disk),
+            closer=self.close,
+        )
+
+    def _why_broken(self, error: Broken) -> str:
+        if self._cgroup.oom_kills():
+            return "memory"
+        self._state.check_disk(self._limits.free_disk)
+        code = self._process.poll() if self._process else None
+        kind = "no_sandbox" if code in (1, NOT_PROCESS_1) else "engine_died"
+        raise InfraError(
+            kind, f"bubblewrap ended (exit code {code}): {error}; try `bwrap --unshare-all true`"
+        ) from None
+
+    def close(self, dirty: bool) -> None:
+        if self._process is not None:
+            _end(self._process)
+        if mounts.may_mount():
+            mounts.unmount(self._folder / "root")
+            mounts.unmount(self._folder)
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._cgroup.close()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End bwrap, and its child that may still wait for it. Pipes are closed, not read: their end may not come."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()
+
+
+def copy_layers(layers: tuple[Path, ...], target: Path) -> None:
+    """Stand-in for an overlay where mounting is not allowed: everything is copied, the topmost last."""
+    for layer in reversed(layers):
+        shutil.copytree(layer, target, symlinks=True, dirs_exist_ok=True)
