@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+from typing import NoReturn
 
 import click
 
@@ -48,6 +50,7 @@ for command in (
 
 def main() -> None:
     """Run the command; an expected error is one line on standard error and exit code 2."""
+    signal.signal(signal.SIGTERM, _stop)
     try:
         code = cli.main(standalone_mode=False)
     except click.ClickException as error:
@@ -70,3 +73,8 @@ def _one_line(error: click.ClickException) -> str:
     context = error.ctx if isinstance(error, click.UsageError) else None
     place = f" `{context.command_path} --help` says what may stand there" if context else ""
     return " ".join(error.format_message().split()) + place
+
+
+def _stop(*_: object) -> NoReturn:
+    """Asked to end: end as after Ctrl-C, which stops the temporary server too."""
+    raise KeyboardInterrupt

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import select
 import subprocess
 from pathlib import Path
 from random import Random
 
 import pytest
-from conftest import Command, rewards, rows
+from conftest import TIMEOUT, Command, rewards, rows
 
 from rubrics.store.manifest import read_manifest
 from rubrics.store.schema import TABLES
@@ -31,7 +33,7 @@ def killed_at(rubrics: Command, dumps: list[Path], folder: Path, line: int) -> N
     process.stderr.close()
 
 
-def consistent(store: Path) -> bool:
+def consistent(store: Path, rollouts: int = 39) -> bool:
     """The store is absent, or its manifest can be read and every view answers from whole tables."""
     if not (store / "manifest.json").exists():
         assert not store.exists() or not [item for item in store.rglob("*") if item.name != ".lock"]
@@ -45,7 +47,7 @@ def consistent(store: Path) -> bool:
         rows(store, f"SELECT count(*) FROM {view}")
     counts = {name: version.rows for name in TABLES if (version := manifest.current(name)) is not None}
     for name in ("rollouts", "facts", "rewards"):
-        assert counts.get(name, 39) == 39, "a table of a killed stage is not half there"
+        assert counts.get(name, rollouts) == rollouts, "a table of a killed stage is not half there"
     return True
 
 
@@ -74,3 +76,22 @@ def test_clean_removes_what_killed_runs_left_and_nothing_that_is_used(
     assert {item for item in (copied / "tables").rglob("*") if item.is_file()} == named
     assert rewards(copied) == rewards(scored)
     assert "0 files" in rubrics("clean", cwd=copied.parent, code=0).out
+
+
+def test_a_run_that_is_asked_to_end_takes_its_server_with_it(alone: Command, tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        alone.words("demo"), cwd=tmp_path, env=alone.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        text=True
+    )  # fmt: skip
+    assert process.stderr is not None
+    while not process.stderr.readline().startswith("facts"):
+        assert process.poll() is None
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    servers = [os.pidfd_open(int(pid)) for pid in children.read_text().split()]
+    assert servers, "the temporary server"
+    process.terminate()
+    assert "stopped; the store holds" in process.communicate(timeout=TIMEOUT)[1]
+    assert process.returncode == 130
+    for server in servers:
+        assert select.select([server], [], [], 30)[0], "a server outlives the run that started it"
+    assert consistent(tmp_path / "rubrics-demo", rollouts=32)
