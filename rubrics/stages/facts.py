@@ -23,7 +23,7 @@ class Facts:
 
     def chunks(self) -> Iterable[Chunk]:
         for batch in self._store.batches("rollouts", ["rollout_id", "task_id"], size=self._size):
-            yield Chunk(batch[0]["task_id"], tuple(row["rollout_id"] for row in batch), len(batch))
+            yield Chunk(batch[0]["task_id"], tuple((row["rollout_id"], row["task_id"]) for row in batch), len(batch))
 
     def work(self, run: StageRun, chunk: Chunk) -> int:
         run.append("facts", list(measured(self._store, chunk.items)))
@@ -33,14 +33,19 @@ class Facts:
         run.append("facts", ())
 
 
-def measured(store: Store, rollout_ids: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    """Rows of the facts table for the named rollouts."""
+def measured(store: Store, rollouts: tuple[tuple[str, str], ...]) -> Iterator[dict[str, Any]]:
+    """Rows of the facts table for the named rollouts, each given with its task.
+
+    The bounds on the task let DuckDB leave out the row groups of other tasks: parts are sorted by it.
+    """
     query = """
         SELECT rollout_id, task_id, patch, exit_status, turns
-        FROM (SELECT * FROM rollouts WHERE rollout_id IN (SELECT unnest($ids)))
-        LEFT JOIN transcripts USING (transcript_digest, task_id)
+        FROM (SELECT * FROM rollouts WHERE task_id BETWEEN $first AND $last AND rollout_id IN (SELECT unnest($ids)))
+        LEFT JOIN (SELECT * FROM transcripts WHERE task_id BETWEEN $first AND $last) USING (transcript_digest, task_id)
     """
-    for row in store.query(query, {"ids": list(rollout_ids)}).to_pylist():
+    tasks = [task_id for _, task_id in rollouts]
+    bounds = {"first": min(tasks), "last": max(tasks), "ids": [rollout_id for rollout_id, _ in rollouts]}
+    for row in store.query(query, bounds).to_pylist():
         turns = None if row["turns"] is None else transcripts.from_json(row["turns"])
         facts = measure(row["patch"], turns, row["exit_status"])
         yield {"rollout_id": row["rollout_id"], "task_id": row["task_id"], **facts}

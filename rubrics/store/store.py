@@ -18,7 +18,7 @@ from rubrics.store.manifest import TEMPORARY, Manifest, Version, read_manifest, 
 from rubrics.store.parts import PartWriter, Row
 from rubrics.store.paths import StorePaths
 from rubrics.store.schema import TABLES, Table
-from rubrics.store.views import check_views, derived_views, table_source, table_views, views_sql
+from rubrics.store.views import named_views, table_source, views_sql
 
 _NOTHING = Version("", (), 0)
 
@@ -59,35 +59,31 @@ class Store:
         version = self.manifest().current(table)
         return version.rows if version else 0
 
-    def connect(self, *more: str) -> duckdb.DuckDBPyConnection:
-        """A connection with all views, that can open the parts behind them, those of the tables `more`, and no other
-        file: `sealed` has no view. Raises `StoreError` when a part is missing or broken."""
+    def connect(self, sql: str) -> duckdb.DuckDBPyConnection:
+        """A connection with the views that `sql` may mean, that can open the parts behind views and no other file:
+        `sealed` has none. Raises `StoreError` when a part is missing or broken."""
         manifest = self.manifest()
-        names = [name for name, table in TABLES.items() if table.has_view or name in more]
+        names = [name for name, table in TABLES.items() if table.has_view]
         parts = [part for name in names for part in (manifest.current(name) or _NOTHING).parts]
         with _told_as_store_error(self.paths.root):
             connection = _closed([self.paths.root / part for part in parts])
             try:
-                connection.execute(table_views(manifest, self.paths.root))
-                connection.execute(derived_views())
+                connection.execute(named_views(sql, manifest, self.paths.root))
             except BaseException:
                 connection.close()
                 raise
         return connection
 
     def query(self, sql: str, parameters: dict[str, Any] | None = None) -> pa.Table:
-        """Result of one SELECT over the views: nothing that it says can write to the store. A query that names a
-        view `check_...` has those, too.
+        """Result of one SELECT over the views: nothing that it says can write to the store.
 
         Raises `UsageError` with DuckDB's own words when it fails.
         """
-        with self.connect() as connection:
+        with self.connect(sql) as connection:
             try:
                 kinds = [statement.type.name for statement in connection.extract_statements(sql)]
                 if kinds != ["SELECT"]:
                     raise UsageError(f"query holds {', '.join(kinds) or 'nothing'}; wanted one SELECT (or FROM ...)")
-                if "check_" in sql:
-                    connection.execute(check_views())
                 return connection.sql(sql, params=parameters).to_arrow_table()
             except duckdb.Error as error:
                 raise UsageError(f"query failed: {error}") from None

@@ -15,7 +15,7 @@ from rubrics.store.store import Store
 
 def stream(store: Store, sql: str, rows: int, parameters: dict[str, Any] | None = None) -> Iterator[pa.Table]:
     """The result in tables of at most `rows` rows, read as they are asked for."""
-    with store.connect() as connection:
+    with store.connect(sql) as connection:
         try:
             for batch in connection.sql(sql, params=parameters).to_arrow_reader(rows):
                 yield pa.Table.from_batches([batch])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -11,6 +12,9 @@ import pyarrow as pa
 from rubrics.content import content_folder
 from rubrics.store.manifest import Manifest
 from rubrics.store.schema import TABLES, Table
+
+_WORD = re.compile(r"\w+")
+_CATALOGUES = ("information_schema", "duckdb_", "pg_", "sqlite_")
 
 _SQL_TYPES = {
     pa.string(): "VARCHAR",
@@ -32,12 +36,12 @@ def table_source(table: Table, manifest: Manifest, root: Path | None) -> str:
     return f"read_parquet([{listed}], hive_partitioning = false)"  # a folder `a=b` above the store is no column
 
 
-def table_views(manifest: Manifest, root: Path | None = None) -> str:
-    """One view per table that has one."""
+def table_views(manifest: Manifest, root: Path | None = None, only: frozenset[str] | None = None) -> str:
+    """One view per table that has one, or of those named by `only`."""
     return "".join(
         f'CREATE OR REPLACE VIEW "{table.name}" AS SELECT * FROM {table_source(table, manifest, root)};\n'
         for table in TABLES.values()
-        if table.has_view
+        if table.has_view and (only is None or table.name in only)
     )
 
 
@@ -55,6 +59,32 @@ def derived_views(folder: str = "") -> str:
 def check_views() -> str:
     """Views that compute the reward table again; apart, because reading them takes most of a second."""
     return derived_views("checks")
+
+
+def named_views(sql: str, manifest: Manifest, root: Path) -> str:
+    """The views that a query may mean, with those they rest on: binding all of them takes longer than most queries.
+
+    A query about the catalogue gets all but the check views.
+    """
+    words = frozenset(_WORD.findall(sql.lower()))
+    if any(word.startswith(_CATALOGUES) for word in words):
+        return table_views(manifest, root) + derived_views()
+    texts = _view_texts()
+    wanted = [name for name in texts if name in words]
+    for name in wanted:  # grows while it is walked
+        wanted += [other for other in _WORD.findall(texts[name].lower()) if other in texts and other not in wanted]
+    mentioned = frozenset(word for name in wanted for word in _WORD.findall(texts[name].lower()))
+    return table_views(manifest, root, only=words | mentioned) + "".join(
+        text for name, text in texts.items() if name in wanted
+    )
+
+
+@cache
+def _view_texts() -> dict[str, str]:
+    """The text of every derived view and check view, each after those it names."""
+    whole = derived_views() + check_views()
+    parts = [f"CREATE OR REPLACE VIEW {part}" for part in whole.split("CREATE OR REPLACE VIEW ")[1:]]
+    return {part.split()[4]: part for part in parts}
 
 
 def views_sql(manifest: Manifest) -> str:
