@@ -15,8 +15,9 @@ _QUERY = """
     WITH wanted AS (SELECT unnest($tasks) AS task_id, unnest($studies) AS study_digest)
     SELECT facts.*, contrasts.* EXCLUDE (rollout_id, task_id, study_digest),
            contrasts.rollout_id IS NOT NULL AS contrasted
-    FROM facts JOIN wanted USING (task_id)
-    LEFT JOIN contrasts ON contrasts.rollout_id = facts.rollout_id AND contrasts.study_digest = wanted.study_digest
+    FROM (SELECT * FROM facts WHERE task_id BETWEEN $first AND $last) AS facts JOIN wanted USING (task_id)
+    LEFT JOIN (SELECT * FROM contrasts WHERE task_id BETWEEN $first AND $last) AS contrasts
+      ON contrasts.rollout_id = facts.rollout_id AND contrasts.study_digest = wanted.study_digest
     ORDER BY facts.task_id, facts.rollout_id
 """
 
@@ -28,7 +29,12 @@ def measured_tasks(
     studies = {task_id: _study_digest(task_id, found) for task_id, found in rubrics.items() if found}
     if not studies:
         return
-    parameters = {"tasks": list(studies), "studies": list(studies.values())}
+    parameters = {
+        "tasks": list(studies),
+        "studies": list(studies.values()),
+        "first": min(studies),
+        "last": max(studies),
+    }
     table = store.query(_QUERY, parameters)
     bounds = _bounds(table.column("task_id").to_pylist())
     for task_id, (start, stop) in bounds.items():
