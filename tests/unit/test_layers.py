@@ -21,6 +21,8 @@ HOMES = {
     "pyarrow": ("rubrics/store/", "rubrics/rules/", "rubrics/ingest/parquet.py"),
     "jinja2": ("rubrics/report/page.py",),
     "unidiff": ("rubrics/facts/diffs.py",),
+    "docker": ("rubrics/environments/docker_engine.py",),
+    "requests": ("rubrics/environments/docker_engine.py",),
     "yaml": ("rubrics/rules/", "rubrics/ingest/"),
     "pandas": ("rubrics/store/frames.py",),
     "click": ("rubrics/cli/",),
