@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -49,10 +49,8 @@ class Options:
     """Runs of the tests per rollout."""
     from_logs: tuple[str, ...] = ()
     """Dumps whose stored logs are read instead of running anything."""
-    with_tests: bool = False
-    """Run the tests before scoring."""
     workers: int = 2
-    chunk: int = field(default=200)
+    chunk: int = 200
     """Rollouts per chunk of work."""
 
     def __post_init__(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from rubrics import __version__, jsonio
+from rubrics import __version__
 from rubrics.digests import digest128
 from rubrics.errors import RubricError
 from rubrics.ingest.names import safe_name
@@ -65,11 +65,6 @@ def row(rubric: Rubric) -> dict[str, Any]:
 def by_author(rubric: Rubric, authors: Mapping[str, str]) -> Rubric:
     """The rubric by the author who wrote its content: `edited` when no author's digest (`authors`) is its own."""
     return replace(rubric, author=authors.get(rubric_digest(rubric), "edited"))
-
-
-def criteria(content: str) -> list[dict[str, Any]]:
-    """The criteria that a row's `content` holds."""
-    return list(jsonio.loads(content))
 
 
 def set_edited_aside(paths: StorePaths, rubric: Rubric, known: set[str]) -> str | None:

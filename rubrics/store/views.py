@@ -47,13 +47,7 @@ def table_views(manifest: Manifest, root: Path | None = None, only: frozenset[st
 
 def derived_views(folder: str = "") -> str:
     """The views of `data/views/*.sql`, or of a folder there, each after those it names."""
-    files = sorted((content_folder("data") / "views" / folder).glob("*.sql"))
-    texts = {file.stem: file.read_text("utf-8").rstrip() + "\n" for file in files}
-    needs = {
-        name: {other for other in texts if other != name and re.search(rf"(\bFROM|\bJOIN|,)\s+{other}\b", text)}
-        for name, text in texts.items()
-    }
-    return "".join(texts[name] for name in TopologicalSorter(needs).static_order())
+    return "".join(_view_texts(folder).values())
 
 
 def check_views() -> str:
@@ -66,25 +60,27 @@ def named_views(sql: str, manifest: Manifest, root: Path) -> str:
 
     A query about the catalogue gets all but the check views.
     """
-    words = frozenset(_WORD.findall(sql.lower()))
+    words = set(_WORD.findall(sql.lower()))
     if any(word.startswith(_CATALOGUES) for word in words):
         return table_views(manifest, root) + derived_views()
-    texts = _view_texts()
-    wanted = [name for name in texts if name in words]
-    for name in wanted:  # grows while it is walked
-        wanted += [other for other in _WORD.findall(texts[name].lower()) if other in texts and other not in wanted]
-    mentioned = frozenset(word for name in wanted for word in _WORD.findall(texts[name].lower()))
-    return table_views(manifest, root, only=words | mentioned) + "".join(
-        text for name, text in texts.items() if name in wanted
-    )
+    texts = {**_view_texts(""), **_view_texts("checks")}
+    for name in reversed(texts):  # a view stands after those it names
+        if name in words:
+            words |= set(_WORD.findall(texts[name].lower()))
+    named = "".join(text for name, text in texts.items() if name in words)
+    return table_views(manifest, root, only=frozenset(words)) + named
 
 
 @cache
-def _view_texts() -> dict[str, str]:
-    """The text of every derived view and check view, each after those it names."""
-    whole = derived_views() + check_views()
-    parts = [f"CREATE OR REPLACE VIEW {part}" for part in whole.split("CREATE OR REPLACE VIEW ")[1:]]
-    return {part.split()[4]: part for part in parts}
+def _view_texts(folder: str) -> dict[str, str]:
+    """The text of each view of a folder by its name, each after those it names."""
+    files = sorted((content_folder("data") / "views" / folder).glob("*.sql"))
+    texts = {file.stem: file.read_text("utf-8").rstrip() + "\n" for file in files}
+    needs = {
+        name: {other for other in texts if other != name and re.search(rf"(\bFROM|\bJOIN|,)\s+{other}\b", text)}
+        for name, text in texts.items()
+    }
+    return {name: texts[name] for name in TopologicalSorter(needs).static_order()}
 
 
 def views_sql(manifest: Manifest) -> str:

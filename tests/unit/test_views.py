@@ -124,3 +124,10 @@ def test_scores_of_two_judges_rubrics_and_kinds_are_kept_apart(tmp_path: Path) -
             run.append("grades", [{**base, "kind": kind, "rubric_digest": digest, "judge": judge, "value": value}])
     rows = store.query("FROM scores").to_pylist()
     assert sorted((row["kind"], row["rubric_digest"], row["judge"], row["score"]) for row in rows) == sorted(cases)
+
+
+def test_a_query_that_names_few_views_has_those_they_rest_on_and_the_catalogue_lists_all(sample_store: Store) -> None:
+    listed = sample_store.query("SELECT view_name FROM duckdb_views() WHERE NOT internal").column(0).to_pylist()
+    assert {"rewards", "scores", "reward_inputs", "chosen_outcomes"} <= set(listed)
+    assert sample_store.query("SELECT count(*) AS n FROM Reward_Inputs").to_pylist() == [{"n": 32}]
+    assert sample_store.query("FROM check_rewards").num_rows == 0
