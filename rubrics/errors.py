@@ -7,6 +7,8 @@
 | `StoreError`  | stops: the store cannot be read or written as it stands       |
 | `RubricError` | stops: a rubric file says something that it may not           |
 | `InfraError`  | records outcome `infra` for this rollout, goes on             |
+| `ModelError`  | leaves the verdict null with the error's class, goes on       |
+| `UnusableReply` | asks again a bounded number of times, then as `ModelError`  |
 
 Every message names the value, the place and the remedy.
 """
@@ -50,6 +52,30 @@ class InfraError(RubricsError):
     """An environment, engine or image broke; the rollout is not to blame and gets no number.
 
     `kind` is a short closed word: `no_engine`, `no_image`, `disk_full`, `engine_died`, `no_rung`, `limits`, ...
+    """
+
+    def __init__(self, kind: str, message: str) -> None:
+        self.kind = kind
+        super().__init__(message)
+
+
+class ModelError(RubricsError):
+    """A model gave no answer that can be used; what was asked stays unknown, under the class `kind`.
+
+    `kind` is a short closed word: `rate_limited`, `server_error`, `timeout`, `connection`, `authentication`,
+    `bad_request`, `context_too_long`, `budget`, `wrong_model`, or the kind of the last `UnusableReply`.
+    """
+
+    def __init__(self, kind: str, message: str) -> None:
+        self.kind = kind
+        super().__init__(message)
+
+
+class UnusableReply(RubricsError):
+    """A reply came, and a strict reader refuses it.
+
+    `kind` is a short closed word: `empty`, `refused`, `truncated`, `not_json`, `shape`, `missing_criterion`,
+    `unknown_criterion`, `repeated_criterion`, `off_scale`, `unresolved_evidence`, ...
     """
 
     def __init__(self, kind: str, message: str) -> None:

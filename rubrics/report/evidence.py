@@ -9,7 +9,7 @@ from rubrics.facts.diffs import parse_patch
 from rubrics.facts.paths import Kind, kind_of
 from rubrics.records.patches import FileChange
 from rubrics.report.numbers import number
-from rubrics.report.visible import shortened
+from rubrics.visible import shortened
 
 ITEMS = 5
 ITEM_WIDTH = 60

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rubrics.errors import UsageError
-from rubrics.report.visible import one_line, shortened
 from rubrics.store.store import Store
+from rubrics.visible import one_line, shortened
 
 MIN_PREFIX = 4
 _LISTED = 8

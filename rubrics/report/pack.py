@@ -13,7 +13,7 @@ from typing import Any
 from rubrics import jsonio
 from rubrics.report.evidence import DIGITS
 from rubrics.report.numbers import number
-from rubrics.report.visible import visible
+from rubrics.visible import visible
 
 NOTHING = -1
 """Stands for an absent text."""

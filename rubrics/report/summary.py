@@ -8,8 +8,8 @@ from typing import Any
 
 from rubrics import __version__
 from rubrics.report.charts import Chart, histogram
-from rubrics.report.visible import one_line
 from rubrics.store.store import Store
+from rubrics.visible import one_line
 
 _HEAD = """
     SELECT count(*) AS rollouts, count(DISTINCT rollouts.task_id) AS tasks, count(reward) AS rewarded,

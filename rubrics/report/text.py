@@ -7,7 +7,7 @@ from textwrap import wrap
 from typing import Any
 
 from rubrics.report.numbers import number
-from rubrics.report.visible import one_line, shortened
+from rubrics.visible import one_line, shortened
 
 WIDTH = 100
 _LONGEST = 400

@@ -12,9 +12,9 @@ from rubrics.report.explanation import explanation
 from rubrics.report.pack import Packer
 from rubrics.report.page import render
 from rubrics.report.read import chunks, read
-from rubrics.report.visible import one_line
 from rubrics.store.manifest import write_atomic
 from rubrics.store.store import Store
+from rubrics.visible import one_line
 
 CHUNK = 1_000
 """Rollouts read at once."""

@@ -30,10 +30,13 @@ def grade_table(verdicts: Sequence[Verdicts], rollout_ids: Sequence[str], task_i
         "gate": repeated([item.criterion.gate for item in verdicts]),
         "judge": [judge] * total,
         "repeat": [0] * total,
+        "level": [None] * total,
         "value": list(chain.from_iterable(item.values for item in verdicts)),
         "failure_class": list(chain.from_iterable(item.failures for item in verdicts)),
         "reason": repeated([item.reason for item in verdicts]),
         "evidence": repeated([item.evidence for item in verdicts]),
+        "judge_model": [None] * total,
+        "prompt_digest": [None] * total,
         "code_version": [__version__] * total,
     }
     return pa.table({field.name: pa.array(columns[field.name], field.type) for field in GRADES.columns})

@@ -158,11 +158,25 @@ GRADES = Table(
     "grades",
     _schema(
         rollout_id=TEXT, task_id=TEXT, kind=TEXT, rubric_digest=TEXT, criterion_id=TEXT, weight=FLOAT, gate=BOOL,
-        judge=TEXT, repeat=INT, value=FLOAT, failure_class=TEXT, reason=TEXT, evidence=TEXT, code_version=TEXT,
+        judge=TEXT, repeat=INT, level=TEXT, value=FLOAT, failure_class=TEXT, reason=TEXT, evidence=TEXT,
+        judge_model=TEXT, prompt_digest=TEXT, code_version=TEXT,
     ),
     key=("rollout_id", "rubric_digest", "criterion_id", "judge", "repeat"),
     order=("task_id", "rollout_id", "kind", "criterion_id"),
 )  # fmt: skip
+
+JUDGEMENTS = Table(
+    "judgements",
+    _schema(
+        rollout_id=TEXT, task_id=TEXT, judge=TEXT, repeat=INT, failure_class=TEXT, detail=TEXT, judge_model=TEXT,
+        sampling=TEXT, prompt_digest=TEXT, parts=TEXTS, rung=TEXT, commands=TEXTS, calls=INT, prompt_tokens=INT,
+        cached_tokens=INT, completion_tokens=INT, cost=FLOAT, seconds=FLOAT, from_cache=BOOL, code_version=TEXT,
+    ),
+    key=("rollout_id", "judge", "repeat"),
+    order=("task_id", "rollout_id", "judge", "repeat"),
+)  # fmt: skip
+"""One row per rollout that a model was asked about, judge and repeat: what it cost, and why it came to nothing where it
+did. `calls` 0: everything came from the cache; `cost` (US dollars) null: the price is not known."""
 
 AUDITS = Table(
     "audits",
@@ -250,6 +264,6 @@ TABLES: dict[str, Table] = {
     table.name: table
     for table in (
         TASKS, SEALED, ROLLOUTS, TRANSCRIPTS, ENVIRONMENTS, OUTCOMES, FACTS_TABLE, CONTRASTS_TABLE, STUDIES, RUBRICS,
-        GRADES, AUDITS, RANKINGS, REWARDS, REWARD_CONFIGS, TOKEN_WEIGHTS, TOKEN_BATCHES, CENSUS,
+        GRADES, JUDGEMENTS, AUDITS, RANKINGS, REWARDS, REWARD_CONFIGS, TOKEN_WEIGHTS, TOKEN_BATCHES, CENSUS,
     )
 }  # fmt: skip

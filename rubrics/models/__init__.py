@@ -1,0 +1,1 @@
+"""The model client: the one place that talks to a model."""

@@ -1,0 +1,38 @@
+"""What authors, judges, rankers and probes see of a model. `client.py` implements it over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+from rubrics.records.models import Answer, Reply, Request
+
+T = TypeVar("T")
+
+
+class Model(Protocol):
+    """One model at one endpoint, with its cache, retries, rate limits and budget. Safe to use from many coroutines of
+    the client's own loop."""
+
+    name: str
+    """As the person named it, for instance `openai/gpt-x`; part of the name of a judge."""
+
+    async def ask(self, request: Request, read: Callable[[Reply], T]) -> Answer[T]:
+        """One question with one answer. `read` is the strict reader of replies and raises `UnusableReply`.
+
+        An unusable reply is asked again a bounded number of times; only a reply that `read` accepted is cached.
+        Raises `ModelError`.
+        """
+
+    async def turn(self, request: Request) -> Reply:
+        """One turn of a conversation: retried when the transport fails, never cached. Raises `ModelError`."""
+
+    async def recall(self, key: str) -> str | None:
+        """The finished work stored under a key (see `key`); null when there is none."""
+
+    async def remember(self, key: str, value: str) -> None:
+        """Store finished work, for instance the verdicts that a conversation came to. Never a failure."""
+
+    def key(self, request: Request, *more: str) -> str:
+        """Digest of model, endpoint, sampling and the request, with what else decides the answer (an image's digest).
+        The key of `recall` and `remember`."""

@@ -1,0 +1,1 @@
+"""Ranking the passes of a group: orders, labels, slices, aggregation, position bias. Pure."""

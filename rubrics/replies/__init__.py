@@ -1,0 +1,1 @@
+"""Strict readers of what models answer. Pure: text in, a record out, or `UnusableReply`; nothing is repaired."""
