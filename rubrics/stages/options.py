@@ -10,6 +10,9 @@ from rubrics.errors import UsageError
 from rubrics.records.rubrics import KINDS
 
 GROUPINGS = ("task", "task,policy")
+JUDGES = ("builtin", "single", "agent")
+AUTHORS = ("builtin", "model")
+RANK_MODES = ("single", "agent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,39 @@ class Options:
     """Runs of the tests per rollout."""
     from_logs: tuple[str, ...] = ()
     """Dumps whose stored logs are read instead of running anything."""
+    model: str | None = None
+    """Model that writes, judges, ranks, audits or probes; null: none is asked."""
+    base_url: str | None = None
+    """Address of an OpenAI-compatible endpoint; null: the provider that the model's name says."""
+    api_key_env: str | None = None
+    """Name of the environment variable that holds the key."""
+    author: str = "builtin"
+    judge: str = "builtin"
+    """Who judges; for `reward` also a name as the table `grades` has it."""
+    repeats: int = 1
+    """Verdicts per rollout and criterion; their median counts."""
+    passes_only: bool = False
+    """Judge only rollouts whose tests passed: the others' reward is 0 whatever a judge says."""
+    rank_mode: str = "agent"
+    rounds: int = 3
+    """Rankings per group, each in an order of its own."""
+    temperature: float = 0.0
+    sampling_seed: int | None = None
+    max_tokens: int | None = None
+    """Tokens of one answer; null: what the endpoint allows."""
+    context: int = 128_000
+    """Tokens that fit into the model, prompt and answer together."""
+    stream: bool = False
+    concurrency: int = 32
+    """Requests in flight at once."""
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    request_timeout: float = 600.0
+    """Seconds that one request may take."""
+    max_cost: float | None = None
+    """US dollars that this store's model calls may cost in all, earlier runs included."""
+    price: tuple[float, ...] = ()
+    """Dollars per million tokens: input, output, and cached input where it differs; empty: from the price list."""
     workers: int = 2
     chunk: int = 200
     """Rollouts per chunk of work."""
@@ -61,9 +97,14 @@ class Options:
             ("--workers", self.workers),
             ("--limit", self.limit),
             ("--repeat", self.repeat),
+            ("--repeats", self.repeats),
+            ("--rounds", self.rounds),
+            ("--concurrency", self.concurrency),
         ):
             if value is not None and value < 1:
                 raise UsageError(f"{name} {value}; wanted a whole number of at least 1")
+        if (self.author == "model" or self.judge in JUDGES[1:]) and not self.model:
+            raise UsageError("an author or judge that asks a model needs --model NAME")
         factors = self.factors or ()
         if set(factors) - set(KINDS) or len(set(factors)) != len(factors):
             raise UsageError(f"--factors {','.join(factors)!r}; wanted some of {', '.join(KINDS)}, each once")
