@@ -35,6 +35,8 @@ class Attempt:
     facts: Mapping[str, Any] = field(default_factory=dict)
     policy: str = "policy"
     duplicate_of: str | None = None
+    audits: Sequence[Mapping[str, Any]] = ()
+    """Columns of its rows of `audits`."""
 
     @property
     def rollout_id(self) -> str:
@@ -42,8 +44,9 @@ class Attempt:
 
 
 def make_store(
-    root: Path, attempts: Sequence[Attempt], rubrics: Mapping[tuple[str, str], Sequence[Criterion]], **options: Any
-) -> Store:
+    root: Path, attempts: Sequence[Attempt], rubrics: Mapping[tuple[str, str], Sequence[Criterion]],
+    environments: Sequence[Mapping[str, Any]] = (), **options: Any,
+) -> Store:  # fmt: skip
     """A store with these attempts, scored as they say; `options` go to the reward stage."""
     store = Store.create(root)
     made = {
@@ -55,12 +58,14 @@ def make_store(
     with store.writing() as run:
         tasks = sorted({attempt.task for attempt in attempts})
         run.append("tasks", [{"task_id": task, "source": "by hand"} for task in tasks])
+        run.append("environments", environments)
         run.append("rubrics", [rubric_row(rubric) for rubric in made.values()])
         for attempt in attempts:
             about = {"rollout_id": attempt.rollout_id, "task_id": attempt.task}
             run.append("rollouts", [_rollout(attempt)])
             run.append("facts", [{**about, **attempt.facts}])
             run.append("outcomes", [{**about, **outcome} for outcome in _outcomes(attempt)])
+            run.append("audits", [{**about, **audit} for audit in attempt.audits])
             for kind in KINDS:
                 if (attempt.task, kind) in made:
                     run.append("grades", _grades(attempt, kind, made[attempt.task, kind]))

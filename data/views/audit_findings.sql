@@ -1,9 +1,20 @@
--- What the audits found, confirmed findings first: the pattern, where it stands (JSON list of pointers), why.
+-- What the audits found, confirmed findings first: the pattern, where it stands (JSON list of pointers), why. A finding
+-- without evidence is none. `rejected_by`: the audit judge that looked at this suspicion and rejected it; a
+-- confirmed finding, and what an audit judge suspects itself, cannot be rejected.
 CREATE OR REPLACE VIEW audit_findings AS
+WITH rejections AS (
+  SELECT rollout_id, kind, min(source) AS rejected_by
+  FROM audits
+  WHERE starts_with(source, 'judge:audit:') AND verdict = 'none' AND kind <> 'none'
+  GROUP BY rollout_id, kind
+)
 SELECT
   audits.task_id, rollouts.run, rollouts.attempt, audits.rollout_id, audits.source, audits.verdict, audits.kind,
-  audits.reason, audits.evidence
+  audits.reason, audits.evidence,
+  CASE WHEN audits.verdict = 'suspected' AND NOT starts_with(audits.source, 'judge:audit:') THEN rejected_by END
+    AS rejected_by
 FROM audits
 JOIN rollouts ON rollouts.rollout_id = audits.rollout_id
-WHERE audits.verdict <> 'none' AND trim(audits.evidence) <> ''
-ORDER BY audits.verdict, audits.task_id, rollouts.run, audits.kind;
+LEFT JOIN rejections ON rejections.rollout_id = audits.rollout_id AND rejections.kind = audits.kind
+WHERE audits.verdict <> 'none' AND trim(coalesce(audits.evidence, '')) NOT IN ('', '[]', '{}')
+ORDER BY audits.verdict, audits.task_id, rollouts.run, audits.kind, audits.source;

@@ -11,6 +11,7 @@ from rubrics.report.arithmetic import reward_lines
 from rubrics.report.evidence import resolved
 from rubrics.report.read import Material
 from rubrics.report.scores import check_score, is_plain_sum, score_line
+from rubrics.report.trust import audit_of
 
 _IDENTITY = (
     "rollout_id", "task_id", "run", "policy", "policy_step", "attempt", "group_id", "harness", "source", "studied",
@@ -24,7 +25,7 @@ _STATUS_OF = {"passed": "ok", "failed": "ok"}
 
 
 def explanation(material: Material, row: dict[str, Any]) -> dict[str, Any]:
-    """Identity, outcome with every source, scores with every verdict, the reward row, the arithmetic.
+    """Identity, outcome with every source, scores with every verdict, audits, environment, reward row, arithmetic.
 
     Raises `StoreError` when verdicts and reward table do not agree.
     """
@@ -33,6 +34,8 @@ def explanation(material: Material, row: dict[str, Any]) -> dict[str, Any]:
         **{name: row[name] for name in _IDENTITY},
         "outcome": _outcome(material, row),
         "scores": scores,
+        "audit": audit_of(material.audits.get(row["rollout_id"], [])),
+        "environment": material.environments.get(row["task_id"]),
         "reward": {name: row[name] for name in _REWARD} if row["rewarded"] else None,
         "arithmetic": [
             *(score["line"] for score in scores),

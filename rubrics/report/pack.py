@@ -13,6 +13,7 @@ from typing import Any
 from rubrics import jsonio
 from rubrics.report.evidence import DIGITS
 from rubrics.report.numbers import number
+from rubrics.report.trust import environment_line
 from rubrics.visible import visible
 
 NOTHING = -1
@@ -78,8 +79,18 @@ class Packer:
             [self.text(line) for line in explained["arithmetic"][len(explained["scores"]) :]],
             NOTHING if cut is None else self._patches.setdefault(visible(cut), len(self._patches)),
             0 if patch is None or cut is None else len(patch) - len(cut),
+            self.text(explained["audit"]["hack"]),
+            [self._finding(finding) for finding in explained["audit"]["findings"]],
+            self.text(environment_line(explained["environment"])),
         ]
         self._groups.setdefault(explained["group_id"], []).append(row)
+
+    def _finding(self, finding: Mapping[str, Any]) -> list[int]:
+        """Five texts, then the pointers."""
+        names = ("verdict", "kind", "source", "rejected_by", "reason")
+        failure = finding["failure_class"]
+        texts = {**finding, "reason": f"no verdict: {failure}" if failure else finding["reason"]}
+        return [*(self.text(texts[name]) for name in names), *(self.text(item) for item in finding["evidence"])]
 
     def _score(self, score: Mapping[str, Any]) -> list[Any]:
         """Rubric, its line (absent where the page writes the sum itself), score, then values, evidence and failures of

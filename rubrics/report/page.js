@@ -59,12 +59,13 @@
   };
   const rolloutOf = (row) => {
     const [id, run, policy, step, attempt, status, why, studied, copy, numbers, outcome, sources, scores, lines, patch,
-      left] = row;
+      left, hack, findings, environment] = row;
     const [test, solution, behavior, reward, advantage] = numbers;
     return {
       id: say(id), run: say(run), policy: say(policy), step: say(step), attempt: say(attempt), status: say(status),
       why: say(why), studied, copy: say(copy), test, solution, behavior, reward, advantage, outcome: outcome.map(say),
       sources: sources.map(say), scores, lines: lines.map(say), patch, left,
+      hack: say(hack), findings: findings.map((finding) => finding.map(say)), environment: say(environment),
     };
   };
 
@@ -149,6 +150,14 @@
     return rows.length ? table("", ["outcome", "source", ""], rows) : null;
   };
 
+  const drawFindings = (rollout) => {
+    const rows = rollout.findings.map(([verdict, kind, source, rejectedBy, reason, ...pointers]) => make("tr", "",
+      cell("", verdict === "confirmed" ? "low" : "", verdict),
+      cell("", "", kind, make("span", "small", source, rejectedBy ? `, rejected by ${rejectedBy}` : "")),
+      cell("", "wide", reason, ...pointers.map((pointer) => make("span", "small evidence", pointer)))));
+    return rows.length ? table("verdicts", ["verdict", "pattern", "reason and evidence"], rows) : null;
+  };
+
   const definitions = (pairs) => make("dl", "facts", ...pairs.filter(([, value]) => value)
     .flatMap(([name, value]) => [make("dt", "", name), make("dd", "", value)]));
 
@@ -174,6 +183,8 @@
       parts.push(make("h4", "", `${rubric.kind === "solution" ? "Solution" : "Behavior"}: ${exact(score[2])}`),
         make("p", "small", rubric.note), drawVerdicts(rubric, score));
     }
+    parts.push(make("h4", "", `Audit: ${rollout.hack || "none has looked"}`), drawFindings(rollout),
+      make("h4", "", "Environment"), make("p", "", rollout.environment));
     parts.push(make("h4", "", "Patch"));
     if (rollout.patch < 0) parts.push(make("p", "", "Not known."));
     else parts.push(folded("Show the patch", () => patchBox(rollout)));

@@ -52,6 +52,20 @@ _MEASURED = """
     LEFT JOIN contrasts ON contrasts.rollout_id = facts.rollout_id AND contrasts.study_digest = rubrics.study_digest
     WHERE facts.rollout_id IN (SELECT unnest($ids))
 """
+_AUDITS = """
+    SELECT audits.rollout_id, audits.source, audits.kind, audits.verdict, audits.failure_class, audits.reason,
+           audits.evidence, rejected_by, hack
+    FROM audits
+    LEFT JOIN audit_findings ON audit_findings.rollout_id = audits.rollout_id AND audit_findings.kind = audits.kind
+     AND audit_findings.source = audits.source
+    LEFT JOIN audit_verdicts ON audit_verdicts.rollout_id = audits.rollout_id
+    WHERE audits.rollout_id IN (SELECT unnest($ids))
+    ORDER BY audits.rollout_id, audits.source, audits.kind
+"""
+_ENVIRONMENTS = """
+    SELECT task_id, image, backend, clean, findings, "open", rounds, failure_class, detail FROM environments
+    WHERE task_id IN (SELECT task_id FROM rollouts WHERE rollout_id IN (SELECT unnest($ids)))
+"""
 _COLUMNS = {
     fact.name: f'{table}."{fact.name}"'
     for table, facts in (("facts", FACTS), ("contrasts", CONTRASTS))
@@ -75,10 +89,14 @@ class Material:
     """By digest: the row, with `criteria` parsed."""
     measured: dict[str, dict[str, Any]]
     """By rollout: the facts and contrasts that some verdict points to."""
+    audits: dict[str, Rows]
+    """By rollout: what each auditor said, with what all of it comes to."""
+    environments: dict[str, dict[str, Any]]
+    """By task: how its environment was prepared."""
 
 
 def read(store: Store, ids: Sequence[str]) -> Material:
-    """Everything about these rollouts, whatever their number, in six queries."""
+    """Everything about these rollouts, whatever their number, in eight queries."""
 
     def ask(query: str) -> Rows:
         return list(store.query(query, {"ids": list(ids)}).to_pylist())
@@ -90,6 +108,9 @@ def read(store: Store, ids: Sequence[str]) -> Material:
     outcomes: dict[str, list[Outcome]] = {}
     for row in ask(_OUTCOMES):
         outcomes.setdefault(row["rollout_id"], []).append(Outcome(**row))
+    audits: dict[str, Rows] = {}
+    for row in ask(_AUDITS):
+        audits.setdefault(row["rollout_id"], []).append({**row, "evidence": pointers(row["evidence"])})
     names = sorted({name for found in verdicts.values() for row in found.values() for name in _facts(row["evidence"])})
     columns = ", ".join(_COLUMNS[name] for name in names)
     return Material(
@@ -99,6 +120,8 @@ def read(store: Store, ids: Sequence[str]) -> Material:
         verdicts=verdicts,
         rubrics={row["rubric_digest"]: {**row, "criteria": jsonio.loads(row["content"])} for row in ask(_RUBRICS)},
         measured={row["rollout_id"]: row for row in ask(_MEASURED.format(columns=columns))} if names else {},
+        audits=audits,
+        environments={row["task_id"]: row for row in ask(_ENVIRONMENTS)},
     )
 
 
@@ -111,12 +134,18 @@ def chunks(store: Store, size: int) -> Iterator[list[str]]:
 
 
 def pointers(text: str | None) -> list[str]:
-    """The evidence pointers of a stored verdict; none when the text is not a JSON list."""
+    """The evidence pointers of a stored verdict, with what they quote; none when the text is not a JSON list."""
     try:
         found = jsonio.loads(text or "[]")
     except ValueError:
         return []
-    return [str(item) for item in found] if isinstance(found, list) else []
+    return [_pointer(item) for item in found] if isinstance(found, list) else []
+
+
+def _pointer(item: Any) -> str:
+    if isinstance(item, dict) and "place" in item:
+        return f"{item['place']}: {item['quote']}" if item.get("quote") else str(item["place"])
+    return str(item)
 
 
 def _facts(evidence: Iterable[str]) -> Iterator[str]:

@@ -7,48 +7,47 @@ from textwrap import wrap
 from typing import Any
 
 from rubrics.report.numbers import number
-from rubrics.visible import one_line, shortened
-
-WIDTH = 100
-_LONGEST = 400
+from rubrics.report.trust import trust_lines
+from rubrics.report.wrapping import WIDTH, say, wrapped
+from rubrics.visible import one_line
 
 
 def as_text(explained: Mapping[str, Any]) -> str:
     """All of the explanation; text that rollouts or rubrics hold cannot move the cursor or turn letters around."""
-    parts = (_identity, _outcome, _scores, _patch, _arithmetic)
+    parts = (_identity, _outcome, _scores, _patch, trust_lines, _arithmetic)
     return "\n".join(line.rstrip() for part in parts for line in (*part(explained), ""))
 
 
 def _identity(explained: Mapping[str, Any]) -> Iterator[str]:
-    yield f"Rollout {_say(explained['rollout_id'])}"
-    yield f"  task    {_say(explained['task_id'])}"
+    yield f"Rollout {say(explained['rollout_id'])}"
+    yield f"  task    {say(explained['task_id'])}"
     step = "" if explained["policy_step"] is None else f", policy step {explained['policy_step']}"
-    yield f"  run     {_say(explained['run'])}, attempt {explained['attempt']}"
-    yield f"  policy  {_say(explained['policy'])}{step}"
-    yield f"  group   {_say(explained['group_id'])}"
+    yield f"  run     {say(explained['run'])}, attempt {explained['attempt']}"
+    yield f"  policy  {say(explained['policy'])}{step}"
+    yield f"  group   {say(explained['group_id'])}"
     studied = {True: "yes", False: "no", None: "not known"}[explained["studied"]]
-    copy = f", repeats {_say(explained['duplicate_of'])}" if explained["duplicate_of"] else ""
+    copy = f", repeats {say(explained['duplicate_of'])}" if explained["duplicate_of"] else ""
     yield f"  studied {studied}{copy}"
     reward = explained["reward"]
     if reward is None:
         yield "  reward  none: no row in the reward table"
         return
-    why = f" ({_say(reward['failure_class'])})" if reward["failure_class"] else ""
-    yield f"  status  {_say(reward['status'])}{why}"
+    why = f" ({say(reward['failure_class'])})" if reward["failure_class"] else ""
+    yield f"  status  {say(reward['status'])}{why}"
     yield f"  reward  {_number(reward['reward'])}, advantage {_number(reward['advantage'])}"
 
 
 def _outcome(explained: Mapping[str, Any]) -> Iterator[str]:
     outcome = explained["outcome"]
-    yield from _wrapped(f"Outcome: {outcome['outcome']}: {outcome['why']}", 0)
+    yield from wrapped(f"Outcome: {outcome['outcome']}: {outcome['why']}", 0)
     for item in outcome["sources"]:
         mark = "*" if item["source"] == outcome["counts"] else " "
-        detail = f" ({_say(item['detail'])})" if item["detail"] else ""
-        yield f"  {mark} {_say(item['outcome']):<9} {_say(item['source'])}{detail}"
+        detail = f" ({say(item['detail'])})" if item["detail"] else ""
+        yield f"  {mark} {say(item['outcome']):<9} {say(item['source'])}{detail}"
     if outcome["disagreement"]:
         yield "  The sources disagree; the one marked * counts."
     if outcome["doubt"]:
-        yield f"  Not the same: {_say(outcome['doubt'])}; run `rubrics reward`."
+        yield f"  Not the same: {say(outcome['doubt'])}; run `rubrics reward`."
 
 
 def _scores(explained: Mapping[str, Any]) -> Iterator[str]:
@@ -59,9 +58,9 @@ def _scores(explained: Mapping[str, Any]) -> Iterator[str]:
         if score["rubric"] is None:
             yield f"{title} (no rubric)"
             continue
-        yield f"{title} (rubric {score['rubric'][:12]} by {_say(score['author'])})"
+        yield f"{title} (rubric {score['rubric'][:12]} by {say(score['author'])})"
         if score["note"]:
-            yield from _wrapped(score["note"], 2)
+            yield from wrapped(score["note"], 2)
         if score["criteria"]:
             yield "   value  weight  criterion"
         for criterion in score["criteria"]:
@@ -71,19 +70,19 @@ def _scores(explained: Mapping[str, Any]) -> Iterator[str]:
 def _criterion(criterion: Mapping[str, Any]) -> Iterator[str]:
     value = "-" if criterion["value"] is None else f"{criterion['value']:.3f}"
     gate = ", gate" if criterion["gate"] else ""
-    yield f"  {value:>6}  {number(criterion['weight']):>6}  {_say(criterion['id'])}{gate}"
-    yield from _wrapped(criterion["text"], 18)
+    yield f"  {value:>6}  {number(criterion['weight']):>6}  {say(criterion['id'])}{gate}"
+    yield from wrapped(criterion["text"], 18)
     if criterion["failure_class"]:
-        yield from _wrapped(f"no value: {criterion['failure_class']}", 18)
+        yield from wrapped(f"no value: {criterion['failure_class']}", 18)
     for name in ("fault", "anchor"):
         if criterion[name]:
-            yield from _wrapped(f"{name}: {criterion[name]}", 18)
-    yield from _wrapped(str(criterion["reason"]), 18)
+            yield from wrapped(f"{name}: {criterion[name]}", 18)
+    yield from wrapped(str(criterion["reason"]), 18)
     for item in criterion["evidence"]:
         shown = item["pointer"] if item["name"] is None else f"{item['name']} = {item['shown']}"
-        yield from _wrapped(shown, 20)
+        yield from wrapped(shown, 20)
     for place in criterion.get("places", ()):
-        yield from _wrapped(place, 20)
+        yield from wrapped(place, 20)
 
 
 def _patch(explained: Mapping[str, Any]) -> Iterator[str]:
@@ -94,7 +93,7 @@ def _patch(explained: Mapping[str, Any]) -> Iterator[str]:
     notes = f" (not clean: {', '.join(patch['malformed'])})" if patch["malformed"] else ""
     yield f"Patch: {len(patch['files'])} files{notes}" if patch["files"] else f"Patch: changes nothing{notes}"
     for file in patch["files"]:
-        yield f"  +{file['added']:<4} -{file['removed']:<4} {_say(file['path'])} ({file['change']}, {file['kind']})"
+        yield f"  +{file['added']:<4} -{file['removed']:<4} {say(file['path'])} ({file['change']}, {file['kind']})"
 
 
 def _arithmetic(explained: Mapping[str, Any]) -> Iterator[str]:
@@ -105,14 +104,5 @@ def _arithmetic(explained: Mapping[str, Any]) -> Iterator[str]:
         yield from (f"     {item}" for item in rest)
 
 
-def _say(text: Any) -> str:
-    return "-" if text is None else one_line(shortened(str(text), _LONGEST))
-
-
 def _number(value: float | None) -> str:
     return "none" if value is None else number(value)
-
-
-def _wrapped(text: str, indent: int) -> Iterator[str]:
-    for line in wrap(_say(text), WIDTH - indent, break_on_hyphens=False):
-        yield " " * indent + line

@@ -1,8 +1,9 @@
-"""What `rubrics show` prints, compared with a file: a pass of a store that was made by hand."""
+"""What `rubrics show` prints, compared with a file: rollouts of stores that were made by hand."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from report_store import Attempt, make_store
@@ -64,3 +65,37 @@ def test_a_pass_and_a_masked_rollout_are_explained(tmp_path: Path, golden: Calla
     store = make_store(tmp_path / "store", attempts(), rubrics)
     golden("show-pass.txt", as_text(explain(store, f"{TASK}/first")))
     golden("show-masked.txt", as_text(explain(store, f"{TASK}/third")))
+
+
+def test_audits_of_a_rollout_and_its_environment_are_shown(tmp_path: Path, golden: Callable[[str, str], None]) -> None:
+    copied = {
+        "source": "rules", "kind": "solution_copied", "verdict": "confirmed", "evidence": '["transcript:4"]',
+        "reason": "3 lines of the patch were printed by git show: return path",
+    }  # fmt: skip
+    weakened = {
+        "source": "rules", "kind": "tests_weakened", "verdict": "suspected",
+        "reason": "an assertion goes: assert core()", "evidence": '["patch:tests/test_core.py:3"]',
+    }  # fmt: skip
+    rejected = {
+        "source": "judge:audit:m", "kind": "tests_weakened", "verdict": "none", "evidence": "[]",
+        "reason": "the assertion was wrong by the spec",
+    }  # fmt: skip
+    spoken = {
+        "source": "judge:single:m", "kind": "grader_addressed", "verdict": "suspected", "reason": "asks for full marks",
+        "evidence": '[{"place": "patch:pkg/core.py:12", "quote": "print(\\"here\\")"}]',
+    }  # fmt: skip
+    failed = {
+        "source": "judge:audit:m", "kind": "grader_addressed", "verdict": None, "failure_class": "not_json",
+        "reason": "no JSON object in the reply",
+    }  # fmt: skip
+    first, second, third = attempts()
+    first = replace(first, audits=(copied, weakened, rejected, spoken, failed))
+    second = replace(second, audits=({"source": "rules", "kind": "none", "verdict": "none", "evidence": ""},))
+    environment = {
+        "task_id": TASK, "image": "python:3.11", "backend": "docker", "clean": True, "rounds": 3, "findings": 12,
+        "open": 0,
+    }  # fmt: skip
+    rubrics = {(TASK, "solution"): SOLUTION, (TASK, "behavior"): BEHAVIOR}
+    store = make_store(tmp_path / "store", [first, second, third], rubrics, [environment])
+    golden("show-audited.txt", as_text(explain(store, f"{TASK}/first")))
+    assert "Audit: none (by rules)" in as_text(explain(store, f"{TASK}/second"))
