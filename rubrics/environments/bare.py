@@ -65,6 +65,7 @@ class BareSession:
 
     def __init__(self, folder: Path, env: dict[str, str], limits: Limits) -> None:
         self.rung = ""
+        self.image_digest: str | None = None
         self._folder = folder
         self._work = folder / "work"
         self._limits = limits

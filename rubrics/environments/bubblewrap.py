@@ -48,7 +48,7 @@ class Bubblewrap:
         except BaseException:
             sandbox.close(False)
             raise
-        session = sandbox.session(root.workdir)
+        session = sandbox.session(root)
         return _answering(session)
 
     def close(self) -> None:

@@ -27,6 +27,8 @@ class Prepared:
     image_id: str
     workdir: str
     env: dict[str, str]
+    digest: str
+    """Id of the image as it was named or built, without the shell's program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ class DockerImages:
         else:
             facts = self._named(start.source)
             workdir, env = start.workdir or facts.workdir or DEFAULT_WORKDIR, facts.env
-        return Prepared(self._with_shell(facts.image_id), workdir, env)
+        return Prepared(self._with_shell(facts.image_id), workdir, env, facts.image_id)
 
     def _named(self, reference: str) -> ImageFacts:
         """An archive or root folder that lies here, else an image that the engine has."""

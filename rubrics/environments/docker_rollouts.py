@@ -118,6 +118,7 @@ class DockerEnvironment:
             shell, image.workdir, self._limits,
             why_broken=lambda error: self._why_broken(container, error), oom_kills=oom_kills,
             check_disk=lambda: self._state.check_disk(self._limits.free_disk), closer=closer,
+            image_digest=image.digest,
         )  # fmt: skip
 
     def _why_broken(self, container: str, error: Broken) -> str:

@@ -72,16 +72,17 @@ class Sandbox:
             return ["/bin/sh", "-c", enter, "sh", *map(str, self._cgroup.folders), "--"]
         return ["prlimit", f"--as={self._limits.memory}", f"--nproc={self._limits.pids}", "--"]
 
-    def session(self, workdir: str) -> ShellSession:
+    def session(self, root: Root) -> ShellSession:
         assert self._process is not None
         return ShellSession(
             KeptShell(PipeChannel(self._process)),
-            workdir,
+            root.workdir,
             self._limits,
             why_broken=self._why_broken,
             oom_kills=self._cgroup.oom_kills,
             check_disk=lambda: self._state.check_disk(self._limits.free_disk),
             closer=self.close,
+            image_digest=root.digest,
         )
 
     def _why_broken(self, error: Broken) -> str:

@@ -52,6 +52,10 @@ class Session(Protocol):
     """Rung of the rebuild ladder: `snapshot`, `image+patch`, `image+patch(3way)`, `image+patch(fuzz)`,
     `repository+patch`, ...; the bare name when no patch was put on."""
 
+    @property
+    def image_digest(self) -> str | None:
+        """Digest of the image or root file system it started from; null for a plain folder."""
+
     def run(self, command: str, timeout: float) -> CommandResult:
         """Run a shell command in the task's working folder. Raises `InfraError` when the environment broke."""
 

@@ -31,8 +31,10 @@ class ShellSession:
         oom_kills: Callable[[], int],
         check_disk: Callable[[], None],
         closer: Callable[[bool], None],
+        image_digest: str | None = None,
     ) -> None:
         self.rung = ""
+        self.image_digest = image_digest
         self.workdir = workdir
         self._shell: KeptShell | None = shell
         self._limits = limits

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
-from pathlib import Path
 
-from rubrics.environments.choose import choose
-from rubrics.environments.recipes import Places
-from rubrics.environments.session import Environment, Limits
-from rubrics.errors import InfraError
 from rubrics.records.census import CensusLine
+from rubrics.stages.environments import Opener
 from rubrics.stages.options import Options
 from rubrics.stages.stage import Chunk, census_rows
 from rubrics.stages.task_records import task_records
 from rubrics.store.store import StageRun, Store
 from rubrics.testing.gates import Gates, check_task
-
-log = logging.getLogger("rubrics")
 
 
 class CheckTasks:
@@ -31,18 +24,7 @@ class CheckTasks:
         self._options = options
         self._reruns = reruns
         self.found: list[Gates] = []
-        self._environment = self._start()
-
-    def _start(self) -> Environment | InfraError:
-        """The environment; what keeps it from starting leaves every gate untried."""
-        options = self._options
-        places = Places(tuple(Path(folder) for folder in options.data))
-        try:
-            found, said = choose(options.env, places, Limits(), mode=options.env_mode, trusted=options.trusted)
-        except InfraError as error:
-            return error
-        log.info("environment: %s", said)
-        return found
+        self._opener = Opener(options, store)
 
     def chunks(self) -> Iterable[Chunk]:
         ids = sorted(row["task_id"] for row in self._store.rows("tasks", ["task_id"]))
@@ -51,10 +33,7 @@ class CheckTasks:
 
     def work(self, run: StageRun, chunk: Chunk) -> int:
         task, sealed = task_records(self._store, list(chunk.items))[chunk.items[0]]
-        if isinstance(self._environment, InfraError):
-            self.found.append(Gates(task.task_id, None, None, None, f"{self._environment.kind}: {self._environment}"))
-        else:
-            self.found.append(check_task(self._environment, task, sealed, self._options.timeout, self._reruns))
+        self.found.append(check_task(self._opener, task, sealed, self._options.timeout, self._reruns))
         return 1
 
     def finish(self, run: StageRun) -> None:
@@ -64,5 +43,4 @@ class CheckTasks:
             if not gates.passed
         ]
         run.append("census", census_rows(lines))
-        if not isinstance(self._environment, InfraError):
-            self._environment.close()
+        self._opener.close()

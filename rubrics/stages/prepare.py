@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -12,7 +12,9 @@ from rubrics import __version__
 from rubrics.environments.session import Environment, Session
 from rubrics.errors import InfraError, UsageError
 from rubrics.preparation.config import Preparation
+from rubrics.preparation.findings import Probe
 from rubrics.preparation.loop import Prepared, prepare
+from rubrics.preparation.probes import PROBES
 from rubrics.records.census import CensusLine
 from rubrics.records.tasks import SealedTask, Task
 from rubrics.stages.options import Options
@@ -33,12 +35,20 @@ class Prepare:
 
     name = "prepare"
 
-    def __init__(self, store: Store, options: Options, environment: Environment, config: Preparation) -> None:
-        if environment.name not in ISOLATED and config.root == "/":
+    def __init__(
+        self,
+        store: Store,
+        options: Options,
+        environment: Environment,
+        config: Preparation,
+        probes: Sequence[Probe] = PROBES,
+    ) -> None:
+        if environment.name not in (*ISOLATED, "none") and config.root == "/":
             raise UsageError(f"--env {environment.name}: its root is this machine's; use {' or '.join(ISOLATED)}")
         self._store = store
         self._environment = environment
         self._config = config
+        self._probes = probes
         self._chunks = [
             Chunk(task_id, (task_id,), chunk.rollouts)
             for chunk in task_chunks(store, options)
@@ -67,7 +77,7 @@ class Prepare:
         }  # fmt: skip
         try:
             with closing(self._environment.open(task, None)) as session:
-                prepared = prepare(session, task, sealed, self._config)
+                prepared = prepare(session, task, sealed, self._config, self._probes)
                 result = {**common, **prepared_columns(prepared), "rung": session.rung, "image": _image(session, task)}
         except InfraError as error:
             self._note(f"infra_{error.kind}", task.task_id, str(error))
@@ -101,5 +111,4 @@ def prepared_columns(prepared: Prepared) -> dict[str, Any]:
 
 def _image(session: Session, task: Task) -> str | None:
     """The digest of what the environment was made from where the backend tells it, else the task's name for it."""
-    digest: str | None = getattr(session, "image_digest", None)
-    return digest or task.image or task.recipe or task.repository
+    return session.image_digest or task.image or task.recipe or task.repository

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import Any
 
 from rubrics import jsonio
 from rubrics.digests import digest128
-from rubrics.environments.choose import choose
-from rubrics.environments.recipes import Places
-from rubrics.environments.session import Environment, Limits
 from rubrics.errors import InfraError
 from rubrics.records.census import CensusLine
 from rubrics.records.tasks import SealedTask, Task
+from rubrics.stages.environments import Opener
 from rubrics.stages.options import Options
 from rubrics.stages.stage import Chunk, census_rows
 from rubrics.stages.task_records import rollout_records, task_records
@@ -24,7 +20,6 @@ from rubrics.store.store import StageRun, Store
 from rubrics.testing.plan import TestPlan
 from rubrics.testing.run import TestRun, infra, plan_of, run_tests
 
-log = logging.getLogger("rubrics")
 STATES = 4
 """Distinct states of a task per chunk: few, so that workers share a task with many rollouts."""
 
@@ -43,20 +38,7 @@ class Test:
         self._plans: dict[str, TestPlan | InfraError] = {}
         self._locks: dict[str, threading.Lock] = {}
         self._lock = threading.Lock()
-        self._environment = self._start()
-
-    def _start(self) -> Environment | InfraError:
-        """The environment; what keeps it from starting is the outcome of every rollout."""
-        options = self._options
-        places = Places(tuple(Path(folder) for folder in options.data))
-        try:
-            found, said = choose(options.env, places, Limits(), mode=options.env_mode, trusted=options.trusted)
-        except InfraError as error:
-            log.warning("environment: none; every rollout is infra: %s", error)
-            return error
-        log.info("environment: %s", said)
-        self._census.append(CensusLine(self.name, "run", "environment", "", said))
-        return found
+        self._opener = Opener(options, store)
 
     def chunks(self) -> Iterable[Chunk]:
         """States of one task; tasks that share an image follow each other."""
@@ -100,21 +82,19 @@ class Test:
         return chunk.rollouts
 
     def _run(self, task: Task, sealed: SealedTask | None, rollout: Any) -> TestRun:
-        if isinstance(self._environment, InfraError):
-            return infra(self._environment)
-        plan = self._plan(self._environment, task, sealed)
+        plan = self._plan(task, sealed)
         if isinstance(plan, InfraError):
             return infra(plan)
-        return run_tests(self._environment, task, plan, rollout, self._options.timeout)
+        return run_tests(self._opener, task, plan, rollout, self._options.timeout)
 
-    def _plan(self, environment: Environment, task: Task, sealed: SealedTask | None) -> TestPlan | InfraError:
+    def _plan(self, task: Task, sealed: SealedTask | None) -> TestPlan | InfraError:
         """The task's plan, made once; an error is kept too."""
         with self._lock:
             lock = self._locks.setdefault(task.task_id, threading.Lock())
         with lock:
             if task.task_id not in self._plans:
                 try:
-                    self._plans[task.task_id] = plan_of(environment, task, sealed)
+                    self._plans[task.task_id] = plan_of(self._opener, task, sealed)
                 except InfraError as error:
                     self._plans[task.task_id] = error
             return self._plans[task.task_id]
@@ -132,12 +112,11 @@ class Test:
 
     def finish(self, run: StageRun) -> None:
         run.carry("outcomes")
-        run.append("census", census_rows(self._census))
+        run.append("census", census_rows([*self._opener.census(self.name), *self._census]))
         self.close()
 
     def close(self) -> None:
-        if not isinstance(self._environment, InfraError):
-            self._environment.close()
+        self._opener.close()
 
 
 def next_run(store: Store) -> int:

@@ -63,6 +63,7 @@ class FolderSession:
     """A session in a plain folder: no isolation, for tests and trusted data."""
 
     rung = "folder"
+    image_digest: str | None = None
 
     def __init__(self, folder: Path, limit: int = 10_000_000) -> None:
         self._folder = folder
