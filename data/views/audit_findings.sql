@@ -5,13 +5,13 @@ CREATE OR REPLACE VIEW audit_findings AS
 WITH rejections AS (
   SELECT rollout_id, kind, min(source) AS rejected_by
   FROM audits
-  WHERE starts_with(source, 'judge:audit:') AND verdict = 'none' AND kind <> 'none'
+  WHERE starts_with(source, 'judge:') AND verdict = 'none' AND kind <> 'none'
   GROUP BY rollout_id, kind
 )
 SELECT
   audits.task_id, rollouts.run, rollouts.attempt, audits.rollout_id, audits.source, audits.verdict, audits.kind,
   audits.reason, audits.evidence,
-  CASE WHEN audits.verdict = 'suspected' AND NOT starts_with(audits.source, 'judge:audit:') THEN rejected_by END
+  CASE WHEN audits.verdict = 'suspected' AND NOT starts_with(audits.source, 'judge:') THEN rejected_by END
     AS rejected_by
 FROM audits
 JOIN rollouts ON rollouts.rollout_id = audits.rollout_id

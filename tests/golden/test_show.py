@@ -77,15 +77,15 @@ def test_audits_of_a_rollout_and_its_environment_are_shown(tmp_path: Path, golde
         "reason": "an assertion goes: assert core()", "evidence": '["patch:tests/test_core.py:3"]',
     }  # fmt: skip
     rejected = {
-        "source": "judge:audit:m", "kind": "tests_weakened", "verdict": "none", "evidence": "[]",
+        "source": "judge:m", "kind": "tests_weakened", "verdict": "none", "evidence": "[]",
         "reason": "the assertion was wrong by the spec",
     }  # fmt: skip
     spoken = {
-        "source": "judge:single:m", "kind": "grader_addressed", "verdict": "suspected", "reason": "asks for full marks",
+        "source": "guard:single:m", "kind": "grader_addressed", "verdict": "suspected", "reason": "asks for full marks",
         "evidence": '[{"place": "patch:pkg/core.py:12", "quote": "print(\\"here\\")"}]',
     }  # fmt: skip
     failed = {
-        "source": "judge:audit:m", "kind": "grader_addressed", "verdict": None, "failure_class": "not_json",
+        "source": "judge:m", "kind": "grader_addressed", "verdict": None, "failure_class": "not_json",
         "reason": "no JSON object in the reply",
     }  # fmt: skip
     first, second, third = attempts()

@@ -9,7 +9,7 @@ import pytest
 
 from rubrics.store.store import Store
 
-RULES, AUDIT, OTHER, SCORE = "rules", "judge:audit:m", "judge:audit:n", "judge:single:m"
+RULES, AUDIT, OTHER, SCORE = "rules", "judge:m", "judge:n", "guard:single:m"
 
 
 def row(
