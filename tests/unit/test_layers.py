@@ -43,7 +43,7 @@ BELOW = {
     "contrasts": {"contrasts", "records", "digests", "errors", "vocabulary"},
     "authors": {"authors", "contrasts", "records", "digests", "errors", "vocabulary"},
     "rewards": {"rewards", "records", "errors", "digests"},
-    "replies": {"replies", "records", "jsonio", "errors", "vocabulary", "visible"},
+    "replies": {"replies", "facts", "records", "jsonio", "errors", "vocabulary", "visible"},
     "ranking": {"ranking", "records", "digests", "errors"},
     "prompting": {"prompting", "facts", "records", "content", "digests", "jsonio", "errors", "visible"},
 }
