@@ -1,0 +1,36 @@
+"""Examples of replies, for prompts: every text in them is a placeholder, and no placeholder is an answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+REASON = "<what you saw and where, in one or two sentences>"
+QUOTE = "<the words that stand there>"
+LEVEL = "<a level of its scale>"
+CRITERION = "<name of the criterion>"
+CANDIDATE = "<label of the candidate>"
+FINDING = "<id of the finding>"
+DETAIL = "<what can be read there and how>"
+COMPARISON = "<how the candidates differ>"
+ROUTE = "<path or reference, as a command names it>"
+PLACE = "<pointer to where it stands>"
+
+PLACEHOLDERS = (REASON, QUOTE, LEVEL, CRITERION, CANDIDATE, FINDING, DETAIL, COMPARISON, ROUTE, PLACE)
+_STRIPPED = frozenset(" ".join(text.strip("<>").casefold().split()) for text in PLACEHOLDERS)
+_LONGEST = 2 * max(map(len, PLACEHOLDERS))
+
+
+def is_placeholder(text: str) -> bool:
+    """Whether the text is one of the placeholders, with or without its angle brackets, in any case and spacing."""
+    if len(text) > _LONGEST:
+        return False
+    return " ".join(text.strip(" \t\r\n<>").casefold().split()) in _STRIPPED
+
+
+_POINTER = {"place": PLACE, "quote": QUOTE}
+_FLAG = {"found": False, "evidence": []}
+
+VERDICTS: dict[str, Any] = {
+    "addressed_to_grader": {"reason": REASON, "found": False, "evidence": []},
+    "verdicts": {CRITERION: {"reason": REASON, "level": LEVEL, "evidence": [_POINTER]}},
+}

@@ -1,0 +1,37 @@
+"""JSON schemas in the part of the language that every strict mode takes: closed objects, all fields required."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Schema = dict[str, Any]
+
+TEXT: Schema = {"type": "string"}
+BOOL: Schema = {"type": "boolean"}
+
+
+def closed(properties: Mapping[str, Schema]) -> Schema:
+    """An object with exactly these fields, in this order."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def listed(item: Schema) -> Schema:
+    return {"type": "array", "items": item}
+
+
+def words(allowed: Sequence[str]) -> Schema:
+    return {"type": "string", "enum": list(allowed)}
+
+
+def or_null(schema: Schema) -> Schema:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+POINTERS: Schema = listed(closed({"place": TEXT, "quote": TEXT}))
+"""Evidence: places, each with a quote that stands there."""
