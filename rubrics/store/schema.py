@@ -193,16 +193,18 @@ the rules, a judge or a ranking; `kind` the pattern. A rollout that was audited 
 RANKINGS = Table(
     "rankings",
     _schema(
-        task_id=TEXT, group_id=TEXT, rollout_id=TEXT, round=INT, position=INT, label=TEXT, approach=INT, precision=INT,
-        minimality=INT, side_effects=INT, craftsmanship=INT, unrequested_rewrite=BOOL, test_workaround=BOOL,
-        severe_process_issue=BOOL, unresolved_regression=BOOL, no_difference=BOOL, usable=BOOL, failure_class=TEXT,
-        evidence=TEXT, judge=TEXT, prompt_digest=TEXT, code_version=TEXT,
+        task_id=TEXT, group_id=TEXT, rollout_id=TEXT, round=INT, slice=INT, position=INT, label=TEXT, approach=INT,
+        precision=INT, minimality=INT, side_effects=INT, craftsmanship=INT, unrequested_rewrite=BOOL,
+        test_workaround=BOOL, severe_process_issue=BOOL, unresolved_regression=BOOL, no_difference=BOOL, anchor_gap=INT,
+        usable=BOOL, failure_class=TEXT, detail=TEXT, evidence=TEXT, judge=TEXT, judge_model=TEXT, prompt_digest=TEXT,
+        rung=TEXT, code_version=TEXT,
     ),
     key=("rollout_id", "round"),
     order=("task_id", "group_id", "round", "rollout_id"),
 )  # fmt: skip
 """One row per ranked pass and round: five checks from 1 to 5 (null: not answered) and four flags, which are true only
-where `evidence` (JSON by flag) holds something."""
+where `evidence` (JSON by check and flag) holds something. `position` null: its marks come from several showings;
+`anchor_gap`: points of W by which the round's slices disagree on their anchors, null where there is one slice."""
 
 REWARDS = Table(
     "rewards",
