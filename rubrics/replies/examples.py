@@ -29,8 +29,27 @@ def is_placeholder(text: str) -> bool:
 
 _POINTER = {"place": PLACE, "quote": QUOTE}
 _FLAG = {"found": False, "evidence": []}
+_CHECKS = ("approach", "precision", "minimality", "side_effects", "craftsmanship")
+_FLAGS = ("unrequested_rewrite", "test_workaround", "severe_process_issue", "unresolved_regression")
 
 VERDICTS: dict[str, Any] = {
     "addressed_to_grader": {"reason": REASON, "found": False, "evidence": []},
     "verdicts": {CRITERION: {"reason": REASON, "level": LEVEL, "evidence": [_POINTER]}},
+}
+RANKING: dict[str, Any] = {
+    "candidates": {
+        CANDIDATE: {
+            "reason": REASON,
+            **dict.fromkeys(_CHECKS, 3),
+            "evidence": [_POINTER],
+            **dict.fromkeys(_FLAGS, _FLAG),
+        }
+    },
+    "reason": COMPARISON,
+    "no_clear_difference": False,
+}
+AUDIT: dict[str, Any] = {"findings": {FINDING: {"reason": REASON, "verdict": "unclear", "evidence": [_POINTER]}}}
+PROBE: dict[str, Any] = {
+    "reason": REASON,
+    "findings": [{"kind": "other", "place": ROUTE, "detail": DETAIL, "remedy": "none", "evidence": [_POINTER]}],
 }

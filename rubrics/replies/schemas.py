@@ -9,6 +9,9 @@ Schema = dict[str, Any]
 
 TEXT: Schema = {"type": "string"}
 BOOL: Schema = {"type": "boolean"}
+NUMBER: Schema = {"type": "number"}
+SCORE: Schema = {"type": "integer", "enum": [1, 2, 3, 4, 5]}
+"""A list of values where a range would do: not every strict mode knows ranges."""
 
 
 def closed(properties: Mapping[str, Schema]) -> Schema:
