@@ -1,12 +1,12 @@
 -- The score of each rollout under each rubric (design section 3): sum(weight * value) / sum(weight), each value the
--- median over a judge's repeats. Any unknown value makes the score null; a gate below 1 makes it 0.
+-- median over a judge's repeats. Any unknown value makes the score null, one of a repeat too; a gate below 1 makes it 0.
 CREATE OR REPLACE VIEW scores AS
 WITH verdicts AS (
   SELECT
     rollout_id, task_id, kind, rubric_digest, judge, criterion_id,
     any_value(weight) AS weight,
     bool_or(gate) AS gate,
-    median(value) AS value,
+    CASE WHEN count(value) = count(*) THEN median(value) END AS value,
     min(failure_class) FILTER (WHERE value IS NULL) AS failure_class
   FROM grades
   GROUP BY rollout_id, task_id, kind, rubric_digest, judge, criterion_id

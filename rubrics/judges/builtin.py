@@ -14,12 +14,14 @@ NAME = "builtin"
 _MISSING: Mapping[Kind, str] = {"solution": "no_patch", "behavior": "no_transcript"}
 
 
-def judge(evaluator: RuleEvaluator, rubrics: Mapping[str, Rubric], measured: Measured) -> Iterator[Verdicts]:
+def judge(
+    evaluator: RuleEvaluator, rubrics: Mapping[str, Rubric], measured: Measured, alone: bool = True
+) -> Iterator[Verdicts]:
     """Verdicts for every criterion of the given rubrics (keyed by digest), one row of `measured` per rollout.
 
     A value is null, with a class, where the rollout lacks the rubric's evidence (`no_patch`,
     `no_transcript`), the rule says null (`null_rule`), the rule leaves [0, 1] (`out_of_range`), or the
-    criterion is not a rule (`needs_judge`).
+    criterion is not a rule (`needs_judge`); the latter are left out where another judge sees to them (not `alone`).
     """
     criteria = [(digest, rubric, item) for digest, rubric in rubrics.items() for item in rubric.criteria]
     rules = [item.rule for _, _, item in criteria if item.method == "rule" and item.rule is not None]
@@ -28,7 +30,8 @@ def judge(evaluator: RuleEvaluator, rubrics: Mapping[str, Rubric], measured: Mea
     for digest, rubric, criterion in criteria:
         absent = missing[rubric.kind]
         if criterion.method != "rule" or criterion.rule is None:
-            yield _unjudged(digest, rubric, criterion, len(absent))
+            if alone:
+                yield _unjudged(digest, rubric, criterion, len(absent))
             continue
         found = next(rows, ())
         failures = tuple(

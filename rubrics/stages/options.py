@@ -50,6 +50,8 @@ class Options:
     """Seconds that one run of a task's tests may take."""
     repeat: int = 1
     """Runs of the tests per rollout."""
+    with_tests: bool = False
+    """Run the tests of every rollout before it is scored."""
     from_logs: tuple[str, ...] = ()
     """Dumps whose stored logs are read instead of running anything."""
     model: str | None = None
@@ -59,8 +61,9 @@ class Options:
     api_key_env: str | None = None
     """Name of the environment variable that holds the key."""
     author: str = "builtin"
-    judge: str = "builtin"
-    """Who judges; for `reward` also a name as the table `grades` has it."""
+    judge: str | None = None
+    """Who judges: builtin, single or agent; null: builtin, or single when a model is named. For `reward`, a name as the
+    table `grades` has it; null: the only one there."""
     repeats: int = 1
     """Verdicts per rollout and criterion; their median counts."""
     passes_only: bool = False
@@ -103,8 +106,8 @@ class Options:
         ):
             if value is not None and value < 1:
                 raise UsageError(f"{name} {value}; wanted a whole number of at least 1")
-        if (self.author == "model" or self.judge in JUDGES[1:]) and not self.model:
-            raise UsageError("an author or judge that asks a model needs --model NAME")
+        if self.author == "model" and not self.model:
+            raise UsageError("--author model asks a model; give --model NAME")
         factors = self.factors or ()
         if set(factors) - set(KINDS) or len(set(factors)) != len(factors):
             raise UsageError(f"--factors {','.join(factors)!r}; wanted some of {', '.join(KINDS)}, each once")

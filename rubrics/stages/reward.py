@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from rubrics.errors import UsageError
 from rubrics.records.census import CensusLine, Subject
 from rubrics.rewards.config import ENGINE_VERSION
 from rubrics.rewards.engine import EngineOutputs, compute
@@ -24,7 +25,11 @@ from rubrics.store.streams import stream, whole
 
 CHUNK_ROWS = 100_000
 """Rollouts per chunk; a chunk holds whole tasks, so that routes can be told."""
-_INPUTS = "SELECT * FROM reward_inputs WHERE {} ORDER BY task_id, group_id, rollout_id"
+_INPUTS = """
+SELECT * EXCLUDE (for_judge) FROM reward_inputs
+WHERE {} AND for_judge IS NOT DISTINCT FROM $judge ORDER BY task_id, group_id, rollout_id
+"""
+_JUDGES = "SELECT DISTINCT judge FROM grades WHERE rubric_digest IN (SELECT rubric_digest FROM rubrics) ORDER BY judge"
 _RANKINGS = "SELECT * FROM rankings WHERE task_id IN (SELECT unnest($tasks))"
 _SPREADS = """
 SELECT rollout_id, max(score) - min(score) AS spread
@@ -32,7 +37,7 @@ FROM (
   SELECT rollout_id, repeat, CASE WHEN bool_or(score IS NULL) THEN NULL ELSE product(score) END AS score
   FROM score_repeats
   WHERE task_id IN (SELECT unnest($tasks)) AND kind IN (SELECT unnest($kinds))
-    AND rubric_digest IN (SELECT rubric_digest FROM rubrics)
+    AND rubric_digest IN (SELECT rubric_digest FROM rubrics) AND judge = $judge
   GROUP BY rollout_id, repeat
 )
 GROUP BY rollout_id
@@ -49,6 +54,7 @@ class Reward:
         self._store = store
         self._options = options
         self._config = reward_config(options)
+        self._judge = chosen_judge(store, options)
         self._ranked = store.count("rankings") > 0
         self._repeated = _number(store, "SELECT count(*) AS n FROM grades WHERE repeat > 0") > 0
         self._counts: Counter[tuple[Subject, str]] = Counter()
@@ -56,7 +62,8 @@ class Reward:
 
     def chunks(self) -> Iterable[Chunk]:
         inputs = _INPUTS.format("duplicate_of IS NULL" if self._options.drop_duplicates else "true")
-        tables = whole(stream(self._store, inputs, CHUNK_ROWS), "task_id", CHUNK_ROWS)
+        rows = stream(self._store, inputs, CHUNK_ROWS, {"judge": self._judge})
+        tables = whole(rows, "task_id", CHUNK_ROWS)
         for number, table in enumerate(tables):
             yield Chunk(f"groups {number}", (table,), table.num_rows)
 
@@ -74,7 +81,7 @@ class Reward:
         rankings = self._store.query(_RANKINGS, tasks) if self._ranked else None
         spread = np.full(table.num_rows, np.nan)
         if self._repeated:
-            spreads = self._store.query(_SPREADS, {**tasks, "kinds": list(self._config.factors)})
+            spreads = self._store.query(_SPREADS, {**tasks, "kinds": list(self._config.factors), "judge": self._judge})
             spread = placed(spreads, "spread", "rollout_id", table)
         return compute(engine_inputs(table, rankings, spread, self._config), self._config)
 
@@ -92,6 +99,22 @@ class Reward:
         row = {"config_digest": config.digest(), "engine_version": ENGINE_VERSION, "content": config.content()}
         run.append("reward_configs", [row])
         run.append("census", census_rows(lines))
+
+
+def chosen_judge(store: Store, options: Options) -> str | None:
+    """The judge whose grades are multiplied: the one asked for, else the only one; null when nobody graded.
+
+    `--judge` names a judge as `grades` does, or its kind when the store holds one of that kind. Raises `UsageError`
+    when that leaves none or several.
+    """
+    found = [row["judge"] for row in store.query(_JUDGES).to_pylist()]
+    wanted = found if options.judge is None else [name for name in found if options.judge in (name, name.split(":")[0])]
+    if options.model and len(wanted) > 1:
+        wanted = [name for name in wanted if name.endswith(f":{options.model}")]
+    if len(wanted) == 1 or not found:
+        return wanted[0] if wanted else None
+    asked = "" if options.judge is None else f" {options.judge!r} is not one of them;"
+    raise UsageError(f"the store holds grades of {', '.join(found)};{asked} choose one with --judge")
 
 
 def _number(store: Store, sql: str) -> int:

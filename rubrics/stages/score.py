@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import threading
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from rubrics.judges.builtin import NAME, judge
+from rubrics.judges import builtin
+from rubrics.judges.judge import Judge
 from rubrics.records.census import CensusLine
+from rubrics.records.judgements import Case, Judgement
 from rubrics.records.rubrics import Kind, Rubric
 from rubrics.records.verdicts import Verdicts
 from rubrics.rules.digest import rubric_digest
 from rubrics.rules.evaluate import Checked, RuleEvaluator
-from rubrics.stages import rubric_files
+from rubrics.stages import judging, rubric_files
 from rubrics.stages.measured import measured_tasks
 from rubrics.stages.options import Options
 from rubrics.stages.stage import Chunk, census_rows
@@ -19,18 +25,35 @@ from rubrics.store.grade_rows import grade_table
 from rubrics.store.store import StageRun, Store
 
 
-class Score:
-    """Writes `grades` of the chosen tasks, and `rubrics` and `contrasts` where they are not up to date.
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """A judge that asks a model, and what runs it."""
 
-    Every rubric file is loaded and checked before anything is scored.
+    judge: Judge
+    together: Callable[[Sequence[Coroutine[Any, Any, Judgement]]], list[Judgement]]
+    """Runs coroutines to their ends, as many at once as the client allows; results in their order."""
+    sampling: str
+    """How the model is asked, as JSON."""
+
+
+class Score:
+    """Writes `grades` of the chosen tasks by one judge, and `rubrics` and `contrasts` where they are not up to date;
+    with a judge that asks a model also `judgements`, and what its guard question found to `audits`.
+
+    Rules are evaluated here whoever judges. Every rubric file is loaded and checked before anything is scored.
     """
 
     name = "score"
 
-    def __init__(self, store: Store, options: Options) -> None:
+    def __init__(self, store: Store, options: Options, bench: Bench | None = None) -> None:
         self._store = store
+        self._options = options
+        self._bench = bench
+        self._judge = bench.judge.name if bench else builtin.NAME
+        self._repeats = options.repeats if bench else 1
         self._chunks = list(task_chunks(store, options))
-        self._census: list[CensusLine] = []
+        self._failures: Counter[tuple[str, str, str]] = Counter()
+        self._lock = threading.Lock()
         self._rubrics: dict[str, dict[Kind, Rubric]] = {}
         known = {
             row["rubric_digest"]: row["author"]
@@ -52,25 +75,54 @@ class Score:
             for task_id, measured, new in measured_tasks(self._store, rubrics):
                 run.append("contrasts", new)
                 named = {rubric_digest(rubric): rubric for rubric in rubrics[task_id].values()}
-                verdicts = list(judge(evaluator, named, measured.drop_columns(["rollout_id"])))
+                rows = measured.drop_columns(["rollout_id"])
+                verdicts = list(builtin.judge(evaluator, named, rows, alone=self._bench is None))
                 rollout_ids = measured.column("rollout_id").to_pylist()
                 run.append("rubrics", [rubric_files.row(rubric) for rubric in named.values()])
-                run.append_table("grades", grade_table(verdicts, rollout_ids, task_id, NAME))
-                self._count_failures(task_id, verdicts)
+                run.append_table("grades", grade_table(verdicts, rollout_ids, task_id, self._judge, self._repeats))
+                self._count_verdicts(task_id, verdicts)
         for task_id in (name for name, found in rubrics.items() if not found):
-            self._note(task_id, "no_rubric", "no rubric file: nothing to score by; run `rubrics synthesize`")
+            self._count(task_id, "no_rubric", "no rubric file: nothing to score by; run `rubrics synthesize`")
+        if self._bench:
+            self._judged(run, self._bench, judging.cases(self._store, rubrics, self._options))
         return chunk.rollouts
 
-    def _count_failures(self, task_id: str, verdicts: list[Verdicts]) -> None:
-        for kind, failure in ((item.kind, failure) for item in verdicts for failure in item.failures if failure):
-            self._note(task_id, failure, f"{kind} verdicts without a value")
+    def _judged(self, run: StageRun, bench: Bench, listed: Sequence[tuple[Case, bool]]) -> None:
+        asked = [case for case, judged in listed if judged]
+        done = iter(bench.together([bench.judge.judge(case) for case in asked]))
+        for case, judged in listed:
+            judgement = next(done) if judged else judging.not_judged(case, self._judge)
+            run.append("grades", judging.grade_rows(case, judgement))
+            if judged:
+                run.append("judgements", [judging.judgement_row(case, judgement, bench.sampling)])
+            guard = judging.guard_row(case, judgement)
+            run.append("audits", [guard] if guard else [])
+            if judgement.failure_class:
+                self._count(case.task.task_id, judgement.failure_class, "judgements without verdicts")
 
-    def _note(self, task_id: str, kind: str, detail: str) -> None:
-        self._census.append(CensusLine(self.name, "task", kind, task_id, detail))
+    def _count_verdicts(self, task_id: str, verdicts: list[Verdicts]) -> None:
+        for kind, failure in ((item.kind, failure) for item in verdicts for failure in item.failures if failure):
+            self._count(task_id, failure, f"{kind} verdicts without a value")
+
+    def _count(self, task_id: str, kind: str, detail: str) -> None:
+        with self._lock:  # chunks run in threads
+            self._failures[task_id, kind, detail] += 1
 
     def finish(self, run: StageRun) -> None:
         done = sorted(self._rubrics)
         run.carry("contrasts")
-        for table in ("rubrics", "grades"):
-            run.keep(table, "task_id NOT IN (SELECT unnest($done))", done=done)
-        run.append("census", census_rows(self._census))
+        run.keep("rubrics", "task_id NOT IN (SELECT unnest($done))", done=done)
+        others = "task_id NOT IN (SELECT unnest($done)) OR judge <> $judge"
+        run.append("grades", ())
+        run.keep("grades", others, done=done, judge=self._judge)
+        if self._bench:
+            run.append("judgements", ())
+            run.keep("judgements", others, done=done, judge=self._judge)
+            source = judging.guard_source(self._judge)
+            run.append("audits", ())
+            run.keep("audits", "task_id NOT IN (SELECT unnest($done)) OR source <> $source", done=done, source=source)
+        lines = [
+            CensusLine(self.name, "task", kind, task_id, detail, count)
+            for (task_id, kind, detail), count in sorted(self._failures.items())
+        ]
+        run.append("census", census_rows(lines))

@@ -12,8 +12,20 @@ from rubrics.records.verdicts import Verdicts
 from rubrics.store.schema import GRADES
 
 
-def grade_table(verdicts: Sequence[Verdicts], rollout_ids: Sequence[str], task_id: str, judge: str) -> pa.Table:
-    """One row per rollout and verdict."""
+def grade_table(
+    verdicts: Sequence[Verdicts], rollout_ids: Sequence[str], task_id: str, judge: str, repeats: int = 1
+) -> pa.Table:
+    """One row per rollout, verdict and repeat: what is computed is the same in every repeat of a judge."""
+    once = _once(verdicts, rollout_ids, task_id, judge)
+    place = GRADES.columns.get_field_index("repeat")
+    field = GRADES.columns.field(place)
+    tables = [
+        once.set_column(place, field, pa.array([number] * once.num_rows, field.type)) for number in range(repeats)
+    ]
+    return pa.concat_tables(tables)
+
+
+def _once(verdicts: Sequence[Verdicts], rollout_ids: Sequence[str], task_id: str, judge: str) -> pa.Table:
     n = len(rollout_ids)
     total = n * len(verdicts)
 

@@ -5,6 +5,7 @@ WITH repeats AS (
   SELECT rollout_id, repeat, CASE WHEN bool_and(score IS NOT NULL) THEN product(score) END AS score
   FROM score_repeats, check_settings
   WHERE list_contains(factors, kind) AND rubric_digest IN (SELECT rubric_digest FROM rubrics)
+    AND judge = (SELECT max(judge) FROM rewards)
   GROUP BY rollout_id, repeat
 ),
 spreads AS (

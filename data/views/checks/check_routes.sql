@@ -9,7 +9,7 @@ WITH counted AS (
     CASE WHEN routing = 'task' THEN '' ELSE group_id END AS unit,
     routing, grs_from
   FROM reward_inputs, check_settings
-  WHERE rollout_id IN (SELECT rollout_id FROM rewards)
+  WHERE rollout_id IN (SELECT rollout_id FROM rewards) AND for_judge IS NOT DISTINCT FROM (SELECT max(judge) FROM rewards)
 )
 SELECT
   * EXCLUDE (hack),
