@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rubrics.digests import digest128
 from rubrics.visible import defused, one_line
@@ -35,6 +36,7 @@ def shown(text: str) -> Shown:
     return Shown(defused(text))
 
 
+@lru_cache(maxsize=4096)
 def shown_name(name: str) -> Shown:
     """An untrusted name (of a file, a tool, a test) on one line."""
     return Shown(defused(one_line(name)))
