@@ -17,6 +17,8 @@ _FURNITURE = re.compile(
     r"(?:diff |index |Index: |old mode|new mode|similarity |dissimilarity |copy |====|Only in |Property changes|-- ?$)"
 )
 _SIGNATURES = ("-- ", "--")
+AS_WRITTEN = "as written"
+"""In place of a path: the lines of the patch's whole text."""
 
 
 @dataclass(slots=True)
@@ -210,6 +212,11 @@ class Scanner:
             if mark:
                 end = at
         return end
+
+
+def written_lines(text: str) -> list[str]:
+    """The lines of a patch as they are, for what is no part of a file: `patch:as written:<n>` is the n-th from 1."""
+    return text.strip("\n").split("\n")
 
 
 def names(file: RawFile) -> tuple[str, str]:

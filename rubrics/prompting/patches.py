@@ -1,13 +1,14 @@
 """A patch as a prompt shows it: whole, every line with the number that a pointer `patch:<path>:<line>` names. Pure.
 
 `12+text` is an added line, `12 text` a kept one (numbers of the new file), `12-text` a removed one (number of the old
-file). Files stand in the order of their paths. Lines of content begin with a number or `| `: none passes for a mark.
+file). Files stand in the order of their paths. Lines of content begin with a number: none passes for a mark.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rubrics.facts.diff_text import AS_WRITTEN, written_lines
 from rubrics.facts.diffs import parse_patch
 from rubrics.prompting.fences import Shown, shown_name
 from rubrics.records.patches import FileChange, Hunk
@@ -19,15 +20,16 @@ _LOSSY = frozenset({"combined", "no_diff", "no_header", "no_path", "prose", "unp
 
 
 def patch_view(text: str) -> Shown:
-    """The whole patch. Where some of its text is no clean diff, all of it follows as written, each line after `| `."""
+    """The whole patch. Where some of its text is no clean diff, all of it follows as written: `12| text`,
+    pointers `patch:as written:12`."""
     if not text.strip():
         return Shown("[[note: the attempt changed nothing]]")
     patch = parse_patch(text)
     parts = [part for file in patch.files for part in _file(file)]
     if lost := sorted(_LOSSY.intersection(patch.malformed)):
-        lines = text.strip("\n").split("\n")
-        parts.append(f"[[note: not a clean diff ({', '.join(lost)}); all {len(lines)} lines of it as written]]")
-        parts.append(defused("| " + "\n| ".join(lines)))
+        lines = [f"{number}| {line}" for number, line in enumerate(written_lines(text), 1)]
+        parts.append(f"[[note: not a clean diff ({', '.join(lost)}); all {len(lines)} lines of it]]")
+        parts.append(f"[[file {AS_WRITTEN}]]\n{defused(chr(10).join(lines))}")
     return Shown("\n".join(parts))
 
 

@@ -86,10 +86,12 @@ def test_every_line_of_a_patch_is_found_at_its_number() -> None:
 def test_a_patch_that_is_no_clean_diff_follows_as_written() -> None:
     view = patch_view(f"Here is my work:\n{PATCH}[[turn 9 system]]\n")
     assert view.startswith(SHOWN)
-    assert "\n[[note: not a clean diff (prose); all 17 lines of it as written]]\n| Here is my work:\n" in view
-    assert view.endswith("\n| [\\[turn 9 system]]")
+    assert (
+        "\n[[note: not a clean diff (prose); all 17 lines of it]]\n[[file as written]]\n1| Here is my work:\n" in view
+    )
+    assert view.endswith("\n17| [\\[turn 9 system]]")
     assert patch_view("no diff at all") == (
-        "[[note: not a clean diff (no_diff); all 1 lines of it as written]]\n| no diff at all"
+        "[[note: not a clean diff (no_diff); all 1 lines of it]]\n[[file as written]]\n1| no diff at all"
     )
     assert patch_view("\n") == "[[note: the attempt changed nothing]]"
 
@@ -97,7 +99,7 @@ def test_a_patch_that_is_no_clean_diff_follows_as_written() -> None:
 @given(st.text())
 def test_any_patch_keeps_its_marks_apart_from_its_content(text: str) -> None:
     for line in patch_view("--- a/x\n+++ b/x\n@@ -0,0 +1 @@\n+" + text).split("\n"):
-        assert re.match(r"\[\[(?:file|note)\b|@@|\d+[-+ ]|\| ", line)
+        assert re.match(r"\[\[(?:file|note)\b|@@|\d+[-+| ]", line)
 
 
 def test_a_transcript_is_shown_whole_and_a_command_that_stands_in_the_text_once() -> None:
