@@ -48,13 +48,28 @@ def removal(probe: str, kind: str, path: str, detail: str, files: tuple[str, ...
 
 
 class Probe(Protocol):
-    """Looks for open routes to the answer. Deterministic ones are in `probes`; a model-driven one fits here too.
+    """Looks for open routes to the answer. Deterministic ones are in `probes`; the one that a model drives is in
+    `model_probe`.
 
-    A probe reads; it changes nothing. What it suggests as remedy is carried out under the same guards
-    whoever suggests it: nothing outside the root, no system folder, nothing that stands at base.
+    A probe reads; it changes nothing, but for a `LateProbe`. What it suggests as remedy is carried out under the same
+    guards whoever suggests it: nothing outside the root, no system folder, nothing that stands at base.
     """
 
     name: str
 
     def look(self, place: Place) -> Iterable[Finding]:
         """What is open now. Raises `InfraError` when the environment does not answer."""
+
+
+class LateProbe(Probe, Protocol):
+    """A probe that is costly and may fail to finish: it looks only where the probes before it found nothing.
+
+    It works in `Place.copy` where there is one; else it may change the environment, and the others look once more.
+    What became of its look stands in `Place.reports`.
+    """
+
+    late: Literal[True]
+
+
+def is_late(probe: Probe) -> bool:
+    return getattr(probe, "late", False) is True

@@ -1,15 +1,19 @@
-"""The loop: probe, scrub, probe again, until a full pass finds nothing or the rounds are used up. Then the proof."""
+"""The loop: probe, scrub, probe again, until a full pass finds nothing or the rounds are used up. Then the proof.
+
+A full pass is one of all probes; late ones (a model) look only where those before them found nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from typing import Any
 
 from rubrics.environments.session import Session
 from rubrics.errors import InfraError
 from rubrics.preparation.config import Preparation
-from rubrics.preparation.findings import Finding, Probe
+from rubrics.preparation.findings import Finding, Probe, is_late
 from rubrics.preparation.guards import inside
 from rubrics.preparation.place import Place, open_place
 from rubrics.preparation.probes import PROBES
@@ -29,6 +33,9 @@ class Prepared:
     """What each pass found, before it was scrubbed."""
     proof: dict[str, Any]
     notes: tuple[str, ...]
+    reports: Mapping[str, str] = field(default_factory=dict)
+    """What became of the last look of each late probe, see `Place.reports`. `clean` does not speak for one that did
+    not finish."""
 
     @property
     def open(self) -> tuple[Finding, ...]:
@@ -45,24 +52,43 @@ def probe(
 
 
 def prepare(
-    session: Session, task: Task, sealed: SealedTask | None, config: Preparation, probes: Sequence[Probe] = PROBES
-) -> Prepared:
-    """Scrub an environment until a full pass finds nothing, and prove it. Raises `InfraError` when it breaks."""
+    session: Session, task: Task, sealed: SealedTask | None, config: Preparation, probes: Sequence[Probe] = PROBES,
+    copy: Callable[[], AbstractContextManager[Session]] | None = None,
+) -> Prepared:  # fmt: skip
+    """Scrub an environment until a full pass finds nothing, and prove it. Raises `InfraError` when it breaks.
+
+    `copy` opens the session's state as it is then, for late probes to work in.
+    """
     with open_place(session, task, sealed, config) as place:
+        place.copy = copy
         rounds = [_pass(place, probes)]
         while rounds[-1] and len(rounds) <= config.rounds:
             if not scrub(place, rounds[-1]):
                 break
             rounds.append(_pass(place, probes))
+        if place.reports and copy is None:
+            rounds += _settled(place, probes)
         proof = prove(place)
         clean = not rounds[-1] and bool(proof["holds"])
-        return Prepared(clean, tuple(rounds), proof, tuple(dict.fromkeys(place.notes)))
+        return Prepared(clean, tuple(rounds), proof, tuple(dict.fromkeys(place.notes)), dict(place.reports))
+
+
+def _settled(place: Place, probes: Sequence[Probe]) -> list[tuple[Finding, ...]]:
+    """A late probe has worked in the environment itself: the others look again, and what it left goes."""
+    early = [item for item in probes if not is_late(item)]
+    found = _pass(place, early)
+    if not found:
+        return []
+    scrub(place, found)
+    return [found, _pass(place, early)]
 
 
 def _pass(place: Place, probes: Sequence[Probe]) -> tuple[Finding, ...]:
     place.shell.forget()
     found: dict[tuple[str, str, str], Finding] = {}
     for item in probes:
+        if found and is_late(item):
+            continue
         for finding in item.look(place):
             found.setdefault((finding.kind, finding.place, finding.detail), finding)
     return tuple(found.values())

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
@@ -40,6 +40,11 @@ class Place:
     notes: list[str] = field(default_factory=list)
     """What a person should know and is no finding."""
     has_git: bool = True
+    reports: dict[str, str] = field(default_factory=dict)
+    """By name of a probe that may fail to finish: what became of its last look (`found_nothing`, `found`, or
+    `unfinished_<class>`)."""
+    copy: Callable[[], AbstractContextManager[Session]] | None = None
+    """Opens a copy of the environment as it is now, which is thrown away; null where the backend cannot."""
     in_system: list[str] | None = None
     """Files in folders of the system that hold answer lines; null: not yet searched."""
 

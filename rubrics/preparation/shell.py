@@ -58,6 +58,11 @@ class Shell:
         self.scratch = made
         self.text(f"printf '[safe]\\n\\tdirectory = *\\n' > {quote(made)}/.gitconfig")
 
+    @property
+    def session(self) -> Session:
+        """The session itself, with nothing made safe."""
+        return self._session
+
     def close(self) -> None:
         """Remove the scratch folder."""
         if self.scratch != "/":

@@ -89,12 +89,16 @@ ENVIRONMENTS = Table(
     "environments",
     _schema(
         task_id=TEXT, image=TEXT, backend=TEXT, rung=TEXT, clean=BOOL, rounds=INT, findings=INT, open=INT, proof=TEXT,
-        probes=TEXT, notes=TEXTS, failure_class=TEXT, detail=TEXT, config=TEXT, code_version=TEXT,
+        probes=TEXT, probe_model=TEXT, probe_result=TEXT, notes=TEXTS, failure_class=TEXT, detail=TEXT, config=TEXT,
+        code_version=TEXT,
     ),
     key=("task_id",),
     order=("task_id",),
 )  # fmt: skip
-"""What preparing a task's environment found and proved. `clean` null: it could not be prepared (`failure_class`)."""
+"""What preparing a task's environment found and proved. `clean` null: it could not be prepared (`failure_class`).
+`probe_model` (null: none was asked) is the probe that a model drives, `probe_result` what became of its last look:
+found_nothing, found or unfinished_<class>, null when the others never came to an end; `clean` speaks for it only with
+found_nothing."""
 
 OUTCOMES = Table(
     "outcomes",
@@ -182,13 +186,15 @@ AUDITS = Table(
     "audits",
     _schema(
         rollout_id=TEXT, task_id=TEXT, source=TEXT, kind=TEXT, verdict=TEXT, evidence=TEXT, failure_class=TEXT,
-        reason=TEXT, prompt_digest=TEXT, code_version=TEXT,
+        reason=TEXT, about=TEXTS, prompt_digest=TEXT, code_version=TEXT,
     ),
     key=("rollout_id", "source", "kind"),
     order=("task_id", "rollout_id", "source", "kind"),
 )  # fmt: skip
 """What an audit found: `verdict` is none, suspected or confirmed; a finding without evidence is ignored. `source` is
-the rules, a judge or a ranking; `kind` the pattern. A rollout that was audited and is clean has a row `none`."""
+`rules`, `judge:<model>` (an audit judge), `guard:<judge>` (the guard question of a score's judge) or a ranking; `kind`
+the pattern. A rollout that was audited and is clean has a row of kind `none`. Of an audit judge, verdict none rejects
+the suspicions that `about` names: md5 of their source, evidence and reason, joined by line ends."""
 
 RANKINGS = Table(
     "rankings",
