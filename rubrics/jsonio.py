@@ -31,3 +31,14 @@ def dumps(value: Any) -> str:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
     except (TypeError, orjson.JSONEncodeError):
         return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def encoded(value: Any) -> bytes:
+    """Compact JSON with keys in their own order, as UTF-8. Lone surrogates become `\\udXXX` escapes.
+
+    Raises `TypeError` or `ValueError` for what is no JSON value.
+    """
+    try:
+        return orjson.dumps(value)
+    except (TypeError, orjson.JSONEncodeError):
+        return json.dumps(value, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode()

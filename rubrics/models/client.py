@@ -1,0 +1,198 @@
+"""The client: a `Model` over HTTP with cache, single flight and its own event loop, so that threads may use it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from rubrics.errors import ModelError, UnusableReply, UsageError
+from rubrics.models import bodies, stored
+from rubrics.models.cache import Cache
+from rubrics.models.clock import Clock, RealClock
+from rubrics.models.counters import Counters
+from rubrics.models.endpoint import Endpoint, find_price, open_endpoint
+from rubrics.models.sending import Sender
+from rubrics.models.settings import ModelSettings
+from rubrics.records.models import Answer, Reply, Request
+
+T = TypeVar("T")
+Outcome = Reply | ModelError
+
+
+class Client:
+    """One model at one endpoint; see `Model`. May be awaited from any event loop: the work runs on its own."""
+
+    def __init__(self, settings: ModelSettings, endpoint: Endpoint, cache: Cache | None, clock: Clock) -> None:
+        self.settings = settings
+        self.name = settings.model
+        self._cache = cache
+        self._sender = Sender(settings, endpoint, cache, clock)
+        self._flights: dict[str, asyncio.Future[Outcome]] = {}
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="model-client", daemon=True)
+        self._thread.start()
+
+    @property
+    def counters(self) -> Counters:
+        """What was sent, saved, retried, refused and spent so far."""
+        return self._sender.counters
+
+    def key(self, request: Request, *more: str) -> str:
+        return bodies.key(request, self.settings, more)
+
+    async def ask(self, request: Request, read: Callable[[Reply], T]) -> Answer[T]:
+        return await self._here(self._ask(request, read))
+
+    async def turn(self, request: Request) -> Reply:
+        return await self._here(self._turn(request))
+
+    async def recall(self, key: str) -> str | None:
+        return None if self._cache is None else self._cache.finished(key)
+
+    async def remember(self, key: str, value: str) -> None:
+        if self._cache is not None:
+            self._cache.put_finished(key, value)
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Carry out a coroutine on the client's loop, from a thread that is not the loop's; its result or error."""
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    def run_all(self, works: Iterable[Callable[[], Awaitable[T]]], limit: int | None = None) -> list[T]:
+        """Carry out many, at most `limit` at once (default: twice the concurrency, so that none of it lies idle), in
+        their order; the first error ends all."""
+        return self.run(_all(list(works), limit or 2 * self.settings.concurrency))
+
+    async def _here(self, work: Coroutine[Any, Any, T]) -> T:
+        if asyncio.get_running_loop() is self._loop:
+            return await work
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+
+    async def _ask(self, request: Request, read: Callable[[Reply], T]) -> Answer[T]:
+        key = self.key(request)
+        while True:
+            kept = self._kept(key)
+            while kept is None and (flight := self._flights.get(key)) is not None:
+                await asyncio.wait([flight])
+                if not flight.cancelled():
+                    outcome = flight.result()
+                    if isinstance(outcome, ModelError):
+                        raise outcome
+                    kept = replace(outcome, from_cache=True)
+            if kept is None:
+                return await self._fly(key, request, read)
+            try:
+                value = read(kept)
+            except UnusableReply:
+                return await self._fly(key, request, read)
+            self.counters.from_cache += 1
+            return Answer(value, kept, 0)
+
+    async def _fly(self, key: str, request: Request, read: Callable[[Reply], T]) -> Answer[T]:
+        """Send the question; whoever asks the same meanwhile gets the same outcome."""
+        flight: asyncio.Future[Outcome] = self._loop.create_future()
+        self._flights[key] = flight
+        try:
+            answer = await self._until_usable(request, read)
+            flight.set_result(answer.reply)
+            if self._cache is not None:
+                self._cache.put_reply(key, stored.to_bytes(answer.reply))
+            return answer
+        except ModelError as error:
+            flight.set_result(error)
+            raise
+        finally:
+            flight.cancel()
+            if self._flights.get(key) is flight:
+                del self._flights[key]
+
+    async def _until_usable(self, request: Request, read: Callable[[Reply], T]) -> Answer[T]:
+        calls = 0
+        refusal = UnusableReply("empty", "nothing was asked")
+        for _ in range(self.settings.asks):
+            reply, complaint, sent = await self._sent(request)
+            calls += sent
+            try:
+                if complaint is not None:
+                    raise complaint
+                return Answer(read(reply), reply, calls)
+            except UnusableReply as error:
+                self.counters.unusable[error.kind] += 1
+                refusal = error
+        self.counters.failed[refusal.kind] += 1
+        raise ModelError(refusal.kind, f"{refusal} (asked {self.settings.asks} times)")
+
+    async def _turn(self, request: Request) -> Reply:
+        return (await self._until_usable(request, lambda reply: reply)).reply
+
+    async def _sent(self, request: Request) -> tuple[Reply, UnusableReply | None, int]:
+        try:
+            return await self._sender.send(request)
+        except ModelError as error:
+            self.counters.failed[error.kind] += 1
+            raise
+
+    def _kept(self, key: str) -> Reply | None:
+        data = None if self._cache is None else self._cache.reply(key)
+        return None if data is None else stored.from_bytes(data)
+
+    def close(self) -> None:
+        """End what is under way, close connections, write what is pending."""
+        self.run(_end(self._sender.endpoint))
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+        if self._cache is not None:
+            self._cache.close()
+
+
+async def _end(endpoint: Endpoint) -> None:
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    await endpoint.close()
+
+
+async def _all(works: list[Callable[[], Awaitable[T]]], limit: int) -> list[T]:
+    done: list[Any] = [None] * len(works)
+    left = iter(enumerate(works))
+
+    async def worker() -> None:
+        for index, work in left:
+            done[index] = await work()
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(limit, len(works))):
+                group.create_task(worker())
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+    return done
+
+
+@contextmanager
+def open_client(settings: ModelSettings, cache: Path | None = None, clock: Clock | None = None) -> Iterator[Client]:
+    """A client, closed at the end. Without a cache nothing is kept.
+
+    Raises `UsageError` for a key that is missing and for a budget without a price; `StoreError` for a cache that
+    cannot be used.
+    """
+    endpoint = open_endpoint(settings)
+    if settings.max_cost is not None and find_price(settings) is None:
+        raise UsageError(f"no price is known for {settings.model!r}, so --max-cost cannot be kept; give its price")
+    opened = None if cache is None else Cache(cache)
+    client = Client(settings, endpoint, opened, clock or RealClock())
+    try:
+        yield client
+    finally:
+        client.close()
