@@ -9,6 +9,7 @@ from typing import NoReturn
 import click
 
 from rubrics import __version__
+from rubrics.cli.asking import doctor, estimate, show_prompt
 from rubrics.cli.auditing import audit
 from rubrics.cli.exporting import export
 from rubrics.cli.facts import facts
@@ -42,8 +43,8 @@ def cli() -> None:
 
 
 for command in (
-    run, demo, ingest, facts, prepare, test, check_tasks, synthesize, score, audit, reward, export, report, show, query,
-    status, clean,
+    run, demo, ingest, facts, prepare, test, check_tasks, synthesize, score, audit, reward, export, report, show,
+    show_prompt, query, estimate, status, doctor, clean,
 ):  # fmt: skip
     cli.add_command(command)
 

@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
+from rubrics.stages.options import AUTHORS, JUDGES, RANK_MODES
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -22,13 +24,25 @@ def _price(_: click.Context, __: click.Parameter, value: str | None) -> tuple[fl
     return parts
 
 
+def _temperature(_: click.Context, __: click.Parameter, value: str) -> float | None:
+    if value == "none":
+        return None
+    try:
+        return float(value)
+    except ValueError:
+        raise click.BadParameter(f"{value!r}; wanted a number, or none") from None
+
+
 _MODEL = (
     click.option("--model", metavar="NAME", help="Model to ask, as litellm names it; any name with --base-url."),
     click.option(
         "--base-url", metavar="URL", envvar="RUBRICS_BASE_URL", help="OpenAI-compatible endpoint to ask instead."
     ),
     click.option("--api-key-env", metavar="VAR", help="Environment variable with the key.  [default: the provider's]"),
-    click.option("--temperature", type=float, default=0.0, show_default=True, metavar="T"),
+    click.option(
+        "--temperature", callback=_temperature, default="0", show_default=True, metavar="T",
+        help="A number, or `none` for models that refuse it.",
+    ),
     click.option("--sampling-seed", type=int, metavar="N", help="Seed sent with every request."),
     click.option("--max-tokens", type=int, metavar="N", help="Tokens of one answer."),
     click.option(
@@ -51,6 +65,48 @@ _MODEL = (
         help="Dollars per million tokens.  [default: from litellm's list]",
     ),
 )  # fmt: skip
+
+
+_AUTHOR = click.option(
+    "--author", type=click.Choice(AUTHORS), default="builtin", show_default=True, help="Who writes the rubrics."
+)
+_JUDGE = (
+    click.option(
+        "--judge", type=click.Choice(JUDGES), help="Who judges.  [default: single with --model, else builtin]"
+    ),
+    click.option(
+        "--repeats", type=int, default=1, show_default=True, metavar="N",
+        help="Verdicts per criterion; their median counts.",
+    ),
+    click.option("--passes-only", is_flag=True, help="Ask a judge about rollouts only whose tests passed."),
+)  # fmt: skip
+_RANK = (
+    click.option(
+        "--rank-mode", type=click.Choice(RANK_MODES), default="agent", show_default=True,
+        help="Rank with tools in the environment, or from one prompt.",
+    ),
+    click.option("--rounds", type=int, default=3, show_default=True, metavar="N", help="Rankings of each group."),
+)  # fmt: skip
+with_tests = click.option("--with-tests", is_flag=True, help="First run the tests of every rollout.")
+
+
+def author_options(command: Command) -> Command:
+    """Decorator: who writes rubrics."""
+    return _AUTHOR(command)
+
+
+def judge_options(command: Command) -> Command:
+    """Decorator: who judges, and how often."""
+    for option in reversed(_JUDGE):
+        command = option(command)
+    return command
+
+
+def rank_options(command: Command) -> Command:
+    """Decorator: how groups are ranked."""
+    for option in reversed(_RANK):
+        command = option(command)
+    return command
 
 
 def model_options(command: Command) -> Command:

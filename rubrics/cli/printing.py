@@ -19,6 +19,11 @@ CELL = 400
 """Characters of a value that a table shows; `--json` and `--output` give all."""
 
 
+_UNJUDGED = (
+    "SELECT coalesce(sum(count), 0)::BIGINT AS n FROM census WHERE stage = 'score' AND detail LIKE 'judgements%'"
+)
+
+
 def print_rows(rows: Sequence[dict[str, Any]], as_json: bool = False) -> None:
     """Rows as a table on standard output, or as a JSON list."""
     if as_json:
@@ -55,7 +60,8 @@ def shown(value: Any) -> str:
 
 
 def print_run(options: Options, done: dict[str, int], as_json: bool, with_rewards: bool) -> int:
-    """The account of a run; returns the exit code: 1 when some rollout has no reward or there is none, else 0."""
+    """The account of a run; returns the exit code: 1 when some rollout has no reward or there is none, or when a judge
+    that was asked has no verdict, else 0."""
     from rubrics.store.store import Store
 
     store = Store.open(Path(options.store))
@@ -72,7 +78,8 @@ def print_run(options: Options, done: dict[str, int], as_json: bool, with_reward
         _print_account(options, done, census, rewards)
     if with_rewards and not counted["n"]:
         click.echo("rubrics: no rollout was found to be scored; see the census, and --tasks if it was given", err=True)
-    return 1 if with_rewards and (counted["missing"] or not counted["n"]) else 0
+    unjudged = store.query(_UNJUDGED).to_pylist()[0]["n"] if "score" in done else 0
+    return 1 if unjudged or (with_rewards and (counted["missing"] or not counted["n"])) else 0
 
 
 def _print_account(

@@ -8,13 +8,21 @@ from typing import Any
 import click
 
 from rubrics.cli.common import json_option, options_from, run_flow_with_progress, shared
+from rubrics.cli.models import author_options, judge_options, model_options, rank_options, with_tests
 from rubrics.cli.printing import print_run
+from rubrics.cli.testing import environment_options
 
 dumps_argument = click.argument("dumps", nargs=-1, required=True, metavar="DUMP...")
 
 
 @click.command()
 @dumps_argument
+@author_options
+@judge_options
+@rank_options
+@model_options
+@with_tests
+@environment_options
 @shared(
     "tasks",
     "limit",
@@ -37,6 +45,7 @@ def run(as_json: bool, **values: Any) -> int:
     \b
     rubrics run specs.jsonl runs/ outcomes.json
     rubrics run today/ --store last-week      scored by the rubrics of that store
+    rubrics run dumps/ --author model --model anthropic/claude-x --max-cost 20
     """
     return run_and_print("run_pipeline", values, as_json, with_report=True)
 
@@ -64,20 +73,38 @@ def ingest(as_json: bool, **values: Any) -> int:
 
 
 @click.command()
+@author_options
+@judge_options
+@model_options
+@environment_options
 @shared("tasks", "limit", "study", "study_from", "seed", "workers")
 def synthesize(as_json: bool, **values: Any) -> int:
-    """Study attempts and write both rubrics of every task, one YAML file each."""
+    """Study attempts and write both rubrics of every task, one YAML file each.
+
+    With --author model, a model looks at the repository, the spec and the attempts; --judge tries its criteria.
+    """
     return run_and_print("synthesize_rubrics", {**values, "resynthesize": True}, as_json)
 
 
 @click.command()
+@judge_options
+@model_options
+@with_tests
+@environment_options
 @shared("tasks", "limit", "workers")
 def score(as_json: bool, **values: Any) -> int:
-    """Score every rollout by the rubric files as they are now; writes no rubric."""
+    """Score every rollout by the rubric files as they are now; writes no rubric.
+
+    Rules are evaluated; criteria that need a judge are put before a model. What failed has no value, and a class;
+    the same command again asks for that alone. Exit code 1 when something has no verdict.
+    """
     return run_and_print("score_rollouts", values, as_json)
 
 
 @click.command()
+@click.option(
+    "--judge", metavar="NAME", help="Whose grades, where the store holds several judges': builtin, single:<model>, ..."
+)
 @shared("factors", "config", "drop_duplicates")
 def reward(as_json: bool, **values: Any) -> int:
     """Compute the reward table from stored grades and outcomes."""

@@ -71,7 +71,8 @@ class Options:
     rank_mode: str = "agent"
     rounds: int = 3
     """Rankings per group, each in an order of its own."""
-    temperature: float = 0.0
+    temperature: float | None = 0.0
+    """Null: not sent, for models that refuse it."""
     sampling_seed: int | None = None
     max_tokens: int | None = None
     """Tokens of one answer; null: what the endpoint allows."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rubrics.stages.audit import Audit
+from rubrics.stages.benches import judge_kind, open_bench
+from rubrics.stages.environments import open_environment
 from rubrics.stages.facts import Facts
 from rubrics.stages.ingest import Ingest
 from rubrics.stages.options import Options
@@ -21,40 +24,85 @@ from rubrics.stages.test import Test
 from rubrics.stages.token_weights import WeightTokens
 from rubrics.store.store import Store
 
+if TYPE_CHECKING:
+    from rubrics.models.client import Client
+
+ASKING = frozenset({"synthesize", "score", "audit", "rank"})
+"""Stages that ask a model where one is named."""
+
 
 def run_stages(names: tuple[str, ...], values: dict[str, Any], submit: Submit) -> dict[str, int]:
-    """Run the named stages in order; returns the rollouts done per stage.
+    """Run the named stages in order, with those that the options add; returns the rollouts done per stage.
 
-    The store is made when dumps are given, else it must be there.
+    The store is made when dumps are given, else it must be there. What can be refused is refused before the work.
     """
     options = Options.from_dict(values)
     if "reward" in names:
-        reward_config(options)  # refused before hours of work, not after them
+        reward_config(options)
+    if "score" in names:
+        options = replace(options, judge=judge_kind(options))
     root = Path(options.store)
     store = Store.create(root) if options.dumps else Store.open(root)
-    return {stage.name: drive(stage, store, submit, options.workers) for stage in _stages(names, store, options)}
+    with ExitStack() as stack:
+        client = _client(names, store, options, stack)
+        return {
+            stage.name: drive(stage, store, submit, options.workers)
+            for stage in _stages(planned(names, options), store, options, client)
+        }
 
 
-def _stages(names: tuple[str, ...], store: Store, options: Options) -> Iterator[Stage]:
-    """Each stage is made when the one before it has ended."""
+def planned(names: tuple[str, ...], options: Options) -> tuple[str, ...]:
+    """The stages with those that the options ask for: tests before what reads outcomes, rankings before rewards."""
+    listed = list(names)
+    if options.with_tests and "test" not in names:
+        listed.insert(next(i for i, name in enumerate(names) if name in ("synthesize", "score")), "test")
+    if options.model and {"score", "reward"} <= set(names):
+        listed.insert(listed.index("reward"), "rank")
+    return tuple(listed)
+
+
+def _client(names: tuple[str, ...], store: Store, options: Options, stack: ExitStack) -> Client | None:
+    if options.model is None or not ASKING & set(names):
+        return None
+    from rubrics.stages.models import open_model
+
+    return stack.enter_context(open_model(options, store))
+
+
+def _stages(names: tuple[str, ...], store: Store, options: Options, client: Client | None) -> Iterator[Stage]:
+    """Each stage is made when the one before it has ended, and what it opened is closed when it has."""
     for name in names:
-        if name == "ingest":
-            yield Ingest(options)
-        elif name == "facts":
-            yield Facts(store, options)
-        elif name == "test":
-            if options.from_logs:
-                yield StoredLogs(store, options)
+        with ExitStack() as stack:
+            if name == "ingest":
+                yield Ingest(options)
+            elif name == "facts":
+                yield Facts(store, options)
+            elif name == "test":
+                yield (
+                    StoredLogs(store, options)
+                    if options.from_logs
+                    else stack.enter_context(closing(Test(store, options)))
+                )
+            elif name == "synthesize":
+                if options.resynthesize or not store.count("rubrics"):
+                    yield _synthesize(store, options, client, stack)
+            elif name == "score":
+                yield Score(store, options, stack.enter_context(open_bench(options, store, client)))
+            elif name == "audit":
+                yield Audit(store, options)
+            elif name == "rank":
+                opener = stack.enter_context(open_environment(options, store)) if options.rank_mode == "agent" else None
+                from rubrics.stages.rank import Rank
+
+                yield Rank(store, options, client, opener)
             else:
-                with closing(Test(store, options)) as stage:
-                    yield stage
-        elif name == "synthesize":
-            if options.resynthesize or not store.count("rubrics"):
-                yield Synthesize(store, options)
-        elif name == "score":
-            yield Score(store, options)
-        elif name == "audit":
-            yield Audit(store, options)
-        else:
-            yield Reward(store, options)
-            yield WeightTokens(store, options)
+                yield Reward(store, options)
+                yield WeightTokens(store, options)
+
+
+def _synthesize(store: Store, options: Options, client: Client | None, stack: ExitStack) -> Stage:
+    if options.author == "builtin" or client is None:
+        return Synthesize(store, options)
+    opener = stack.enter_context(open_environment(options, store))
+    bench = stack.enter_context(open_bench(options, store, client))
+    return Synthesize(store, options, client, opener, bench.judge if bench else None)  # type: ignore[call-arg]

@@ -1,0 +1,122 @@
+"""What judging would cost, before anything is asked: prompts are made and counted, answers are assumed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from rubrics import jsonio
+from rubrics.models.prices import Price, cost
+from rubrics.models.tokens import tokens
+from rubrics.records.models import Request, Usage
+from rubrics.records.rubrics import Kind, Rubric
+from rubrics.rules.evaluate import RuleEvaluator
+from rubrics.stages import judging, rubric_files
+from rubrics.stages.options import Options
+from rubrics.stages.tasks import task_chunks
+from rubrics.store.store import Store
+
+ANSWER = (60, 120, 300)
+"""Tokens of one verdict with its reason and evidence: low, expected, high. Assumed."""
+TURNS = (5, 12, 30)
+"""Turns of an agent that judges one rollout. Assumed."""
+TURN_GROWTH = (400, 1_200, 3_000)
+"""Tokens that one turn of an agent adds to its prompt. Assumed."""
+CASES = ("low", "expected", "high")
+MEASURED = """
+    SELECT avg(prompt_tokens) AS prompt, avg(cached_tokens) AS cached, avg(completion_tokens) AS completion,
+           count(*) AS judged
+    FROM judgements WHERE judge = $judge AND failure_class IS NULL AND prompt_tokens IS NOT NULL
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Tokens of one judge over the chosen rollouts, in one of the three cases."""
+
+    requests: int
+    prompt: int
+    cached: int
+    """Part of `prompt` that a provider's prefix cache can serve."""
+    completion: int
+
+    def usage(self) -> Usage:
+        return Usage(self.prompt, self.cached, self.completion)
+
+
+def chosen_cases(store: Store, options: Options) -> list[Any]:
+    """The rollouts that `score` would put before a judge now."""
+    rubrics: dict[str, Mapping[Kind, Rubric]] = {}
+    with RuleEvaluator() as evaluator:
+        for chunk in task_chunks(store, options):
+            rubrics.update({name: rubric_files.load(store.paths, name, evaluator) for name in chunk.items})
+    return [case for case, judged in judging.cases(store, rubrics, options) if judged]
+
+
+def single_loads(requests: Sequence[Request], criteria: int) -> dict[str, Load]:
+    """Loads of one call per rollout; `criteria`: verdicts asked for in all. Low: all shared prefixes are served;
+    high: none is."""
+    texts = [_text(request) for request in requests]
+    counts = [tokens(text) for text in texts]
+    shared = sum(_common(before, after) for before, after in pairwise(texts))
+    prompt = sum(counts)
+    served = {"low": shared, "expected": shared // 2, "high": 0}
+    return {
+        name: Load(len(requests), prompt, served[name], criteria * answer)
+        for name, answer in zip(CASES, ANSWER, strict=True)
+    }
+
+
+def agent_loads(openings: Sequence[Request], criteria: int) -> dict[str, Load]:
+    """Loads of an agent per rollout: every turn sends all that was said before."""
+    opening = sum(tokens(_text(request)) for request in openings)
+    loads = {}
+    for name, turns, growth, answer in zip(CASES, TURNS, TURN_GROWTH, ANSWER, strict=True):
+        added = len(openings) * growth * turns * (turns - 1) // 2
+        prompt = opening * turns + added
+        cached = {"low": 0.95, "expected": 0.85, "high": 0.0}[name] * (prompt - opening)
+        loads[name] = Load(len(openings) * turns, prompt, round(cached), criteria * answer + len(openings) * turns * 80)
+    return loads
+
+
+def measured_loads(store: Store, judge: str, cases: int) -> dict[str, Load] | None:
+    """Loads from what this judge really used per rollout in this store; null when it judged none."""
+    row = store.query(MEASURED, {"judge": judge}).to_pylist()[0]
+    if not row["judged"]:
+        return None
+    return {
+        name: Load(
+            cases,
+            round(row["prompt"] * cases * factor),
+            round((row["cached"] or 0) * cases * factor),
+            round((row["completion"] or 0) * cases * factor),
+        )
+        for name, factor in zip(CASES, (0.8, 1.0, 1.3), strict=True)
+    }
+
+
+def estimate_rows(loads: Mapping[str, Load], price: Price | None) -> Iterator[dict[str, Any]]:
+    """One row per case; `dollars` is null where the price is not known."""
+    for name, load in loads.items():
+        yield {
+            "case": name, "requests": load.requests, "prompt_tokens": load.prompt, "from_prefix_cache": load.cached,
+            "completion_tokens": load.completion, "dollars": cost(price, load.usage()),
+        }  # fmt: skip
+
+
+def _text(request: Request) -> str:
+    return jsonio.dumps([list(request.messages), [tool.parameters for tool in request.tools]])
+
+
+def _common(one: str, other: str) -> int:
+    """Tokens of the common beginning."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[:middle] == other[:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return tokens(one[:low])

@@ -1,0 +1,58 @@
+"""What would be sent to a judge for a rollout, without asking anybody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from rubrics.errors import UsageError
+from rubrics.judges.model_agent import AgentJudge
+from rubrics.judges.single import SingleJudge
+from rubrics.models.model import Model
+from rubrics.records.judgements import Case
+from rubrics.records.models import Request
+from rubrics.stages.estimate import chosen_cases
+from rubrics.stages.options import Options
+from rubrics.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """Stands where a model is named and never asked."""
+
+    name: str
+
+
+def requests(kind: str, case: Case, options: Options) -> tuple[Request, ...]:
+    """The first requests of a judge of this kind (`single`, `agent`) about one rollout."""
+    model = cast(Model, _Named(options.model or "MODEL"))
+    if kind == "single":
+        return SingleJudge(model, options.context).requests(case)
+    return AgentJudge(model, _no_environment).requests(case)
+
+
+def case_of(store: Store, rollout_id: str, options: Options) -> Case:
+    """The rollout as the judges see it. Raises `UsageError` when no criterion of its task asks a judge."""
+    for case in chosen_cases(store, options):
+        if case.rollout.rollout_id == rollout_id:
+            return case
+    raise UsageError(
+        f"rollout {rollout_id}: no criterion of its task's rubrics is for a judge; `rubrics synthesize --author model` "
+        "writes such, or write `method: judge` in a rubric file"
+    )
+
+
+def as_text(listed: Sequence[Request]) -> str:
+    """Requests for people: every message under its role, then the tools and the form of the answer."""
+    parts = []
+    for number, request in enumerate(listed, 1):
+        if len(listed) > 1:
+            parts.append(f"===== request {number} of {len(listed)} =====")
+        parts += [f"----- {item['role']} -----\n{item['content']}" for item in request.messages]
+        parts += [f"----- tool {tool.name} -----\n{tool.description}" for tool in request.tools]
+    return "\n".join(parts)
+
+
+def _no_environment(*_: Any) -> Any:
+    raise UsageError("prompts are shown without an environment")

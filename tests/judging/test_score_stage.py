@@ -1,0 +1,143 @@
+"""`score` with a judge that asks a model: what the tables say, and what a failure leaves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from judged_store import CRITERIA, score, with_judge_criteria
+from model_server.server import Raw, serving
+from model_server.sound import sound_verdicts
+
+from rubrics.errors import UsageError
+from rubrics.stages.pipeline import run_stages
+from rubrics.stages.stage import run_here
+from rubrics.store.store import Store
+
+JUDGED = sum(map(len, CRITERIA.values()))
+
+
+@pytest.fixture
+def store(sample_store: Store, tmp_path: Path) -> Store:
+    return with_judge_criteria(sample_store, tmp_path / "store")
+
+
+def reward(store: Store, **options: Any) -> None:
+    run_stages(("reward",), {"store": str(store.paths.root), **options}, run_here)
+
+
+def rows(store: Store, sql: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = store.query(sql).to_pylist()
+    return found
+
+
+def test_every_rollout_gets_every_verdict_from_one_call_and_a_reward_from_them(store: Store) -> None:
+    with serving(sound_verdicts) as server:
+        score(store, server.url)
+    reward(store)
+    rollouts = rows(store, "SELECT count(*) AS n FROM rollouts")[0]["n"]
+    assert len(server.requests) == rollouts
+    judged = rows(store, "FROM grades WHERE judge = 'single:m' AND level IS NOT NULL")
+    assert len(judged) == rollouts * JUDGED
+    assert {row["value"] for row in judged} == {0.0, 0.5, 1.0}
+    assert {(row["judge_model"], row["failure_class"]) for row in judged} == {("m", None)}
+    assert all(row["prompt_digest"] for row in judged)
+    ruled = rows(store, "FROM grades WHERE judge = 'single:m' AND level IS NULL")
+    assert ruled
+    assert all(row["reason"].startswith("rule: ") for row in ruled)
+    rewards = rows(store, "FROM rewards")
+    assert {row["judge"] for row in rewards if row["status"] == "ok"} == {"single:m"}
+    costs = rows(store, "SELECT sum(cost) AS cost, sum(calls) AS calls FROM judgements")[0]
+    assert costs["calls"] == rollouts
+    assert costs["cost"] > 0
+
+
+def test_scoring_again_asks_nothing_and_says_the_same(store: Store) -> None:
+    with serving(sound_verdicts) as server:
+        score(store, server.url)
+        before = rows(store, "SELECT * EXCLUDE (code_version) FROM grades ORDER BY ALL")
+        asked = len(server.requests)
+        score(store, server.url)
+        assert len(server.requests) == asked
+    assert rows(store, "SELECT * EXCLUDE (code_version) FROM grades ORDER BY ALL") == before
+    assert {row["from_cache"] for row in rows(store, "FROM judgements")} == {True}
+
+
+def test_one_bad_reply_masks_its_rollout_and_a_rerun_asks_for_that_one_alone(store: Store) -> None:
+    spoiled: list[str] = []
+
+    def script(body: dict[str, Any]) -> Any:
+        said = sound_verdicts(body)
+        attempt = body["messages"][-1]["content"]
+        if not spoiled or attempt in spoiled:
+            spoiled.append(attempt)
+            said["verdicts"].pop(next(iter(said["verdicts"])))
+        return said
+
+    with serving(script) as server:
+        score(store, server.url)
+        lost = rows(store, "FROM judgements WHERE failure_class IS NOT NULL")
+        assert [row["failure_class"] for row in lost] == ["missing_criterion"]
+        null = rows(
+            store, "FROM grades WHERE judge = 'single:m' AND value IS NULL AND failure_class = 'missing_criterion'"
+        )
+        assert {row["rollout_id"] for row in null} == {lost[0]["rollout_id"]}
+        assert len(null) == JUDGED, "no verdict of an incomplete set is kept"
+        masked = rows(store, f"FROM scores WHERE rollout_id = '{lost[0]['rollout_id']}' AND judge = 'single:m'")
+        assert {row["score"] for row in masked} == {None}
+        server.requests.clear()
+        spoiled[:] = ["nothing more"]
+        score(store, server.url)
+        assert len(server.requests) == 1
+    assert rows(store, "FROM judgements WHERE failure_class IS NOT NULL") == []
+
+
+def test_repeats_are_kept_one_by_one_and_their_median_counts(store: Store) -> None:
+    counts: Counter[str] = Counter()
+
+    def script(body: dict[str, Any]) -> Any:
+        attempt = body["messages"][-1]["content"]
+        counts[attempt] += 1
+        return sound_verdicts(body, lambda name, text, levels: (0, 2, 2)[counts[attempt] - 1])
+
+    with serving(script) as server:
+        score(store, server.url, repeats=3, concurrency=1)
+    assert set(counts.values()) == {3}
+    agreed = rows(store, "FROM judge_agreement WHERE criterion_id = 'stays-on-the-task' AND judge = 'single:m'")
+    assert {(row["repeats"], row["median_value"], row["spread"]) for row in agreed} == {(3, 1.0, 1.0)}
+    assert {round(row["agreement"], 6) for row in agreed} == {0.666667}
+
+
+def test_two_judges_in_one_store_give_one_reward_row_each_rollout(store: Store) -> None:
+    with serving(sound_verdicts) as server:
+        score(store, server.url)
+        score(store, server.url, model="other")
+        with pytest.raises(UsageError, match=r"single:m, single:other.*--judge"):
+            reward(store)
+        reward(store, judge="single:other")
+    rewards = rows(store, "FROM rewards")
+    assert len(rewards) == rows(store, "SELECT count(*) AS n FROM rollouts")[0]["n"]
+    assert {row["judge"] for row in rewards} <= {"single:other", None}
+
+
+def test_an_endpoint_that_refuses_the_key_masks_everything_and_invents_nothing(store: Store) -> None:
+    with serving(lambda body: Raw(401, b'{"error": {"message": "bad key"}}')) as server:
+        score(store, server.url)
+    assert {row["failure_class"] for row in rows(store, "FROM judgements")} == {"authentication"}
+    judged = "FROM grades WHERE judge = 'single:m' AND criterion_id = 'stays-on-the-task'"
+    assert {(row["value"], row["failure_class"]) for row in rows(store, judged)} == {(None, "authentication")}
+
+
+def test_only_passes_are_judged_when_asked_and_the_others_say_so(store: Store) -> None:
+    with serving(sound_verdicts) as server:
+        score(store, server.url, passes_only=True)
+    reward(store)
+    passes = rows(store, "SELECT count(*) AS n FROM chosen_outcomes WHERE outcome = 'passed'")[0]["n"]
+    assert 0 < len(server.requests) == passes
+    left = rows(
+        store, "SELECT DISTINCT failure_class FROM grades WHERE criterion_id = 'stays-on-the-task' AND value IS NULL"
+    )
+    assert left == [{"failure_class": "not_judged"}]
+    assert rows(store, "FROM rewards WHERE status = 'ungraded'") == []
