@@ -17,6 +17,7 @@ from rubrics.replies import shape
 from rubrics.replies.kinds import unusable
 from rubrics.replies.patch_places import PatchPlaces
 from rubrics.replies.quotes import MIN_SUBSTANCE, foldings, has_substance, stands_in
+from rubrics.visible import one_line
 
 Resolve = Callable[[Pointer], str | None]
 """What is wrong with a pointer, in words; null when its quote stands where it points."""
@@ -106,6 +107,8 @@ def _turn_texts(turn: Turn) -> Iterator[str]:
         yield turn.observation
     for call in turn.tool_calls:
         yield call.name
+        if "\n" in call.name:
+            yield one_line(call.name)  # as a prompt shows it
         yield call.raw
         yield from _texts(call.arguments)
 
