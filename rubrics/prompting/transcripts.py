@@ -66,7 +66,7 @@ def search(turns: Sequence[Turn], words: str, limit: int = 40) -> Shown:
     """
     wanted = words.lower()
     hits = [hit for number, turn in enumerate(turns) for hit in _hits(number, turn, wanted)] if wanted else []
-    lines = [f"{place}: {shortened(shown_name(line), HIT)}" for place, line in hits[:limit]]
+    lines = [f"{place}: {defused(shortened(line, HIT))}" for place, line in hits[:limit]]
     if len(hits) > limit:
         lines.append(f"[[note: {len(hits) - limit} more lines hold it; search for something longer]]")
     return Shown("\n".join(lines) or "[[note: no line holds it]]")
@@ -122,7 +122,7 @@ def _summary(number: int, turn: Turn) -> str:
     said = turn.text or turn.reasoning or next((_made(call) for call in turn.tool_calls), "")
     flags = "".join(f", {flag}" for flag in turn.flags)
     who = f"turn {number} {shown_name(turn.role + flags)}"
-    return f"{who} [{', '.join(sizes) or 'empty'}]: {shown_name(shortened(said, WORDS))}"
+    return f"{who} [{', '.join(sizes) or 'empty'}]: {shown_name(' '.join(shortened(said, WORDS).split()))}"
 
 
 def _hits(number: int, turn: Turn, wanted: str) -> Iterator[tuple[str, str]]:
