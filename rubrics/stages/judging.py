@@ -52,7 +52,7 @@ def cases(store: Store, rubrics: Mapping[str, Mapping[Kind, Rubric]], options: O
         task = records[rollout.task_id][0] if rollout.task_id in records else _bare(rollout.task_id)
         judged = not options.passes_only or said.get("outcome") == "passed"
         for repeat in range(options.repeats):
-            case = Case(task, rollout, wanted[rollout.task_id], _statuses(said.get("tests")), repeat)
+            case = Case(task, rollout, wanted[rollout.task_id], statuses(said.get("tests")), repeat)
             listed.append((case, judged))
     return listed
 
@@ -71,7 +71,7 @@ def _bare(task_id: str) -> Task:
     return Task(task_id, None, None, None)
 
 
-def _statuses(tests: str | None) -> str | None:
+def statuses(tests: str | None) -> str | None:
     """Ids and statuses, one a line; never a log."""
     if not tests:
         return None
