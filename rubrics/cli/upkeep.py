@@ -32,14 +32,17 @@ def status(store: str, as_json: bool) -> None:
     "--environments", is_flag=True, help="Instead: remove what killed runs left of environments, and cached images."
 )
 def clean(store: str, environments: bool) -> None:
-    """Delete older versions and what killed runs left behind."""
+    """Delete older versions, what killed runs left behind, and prepared environments that no row names."""
     if environments:
-        from rubrics.environments.cleaning import clean_environments
+        from rubrics.stages.cleaning import clean_all
 
-        counts = clean_environments()
+        counts = clean_all()
         click.echo(", ".join(f"{count} {name}" for name, count in counts.items()) + " removed")
         return
+    from rubrics.stages.cleaning import clean_prepared
     from rubrics.store.store import Store
 
-    gone = Store.open(Path(store)).clean()
-    click.echo(f"{gone} files deleted")
+    found = Store.open(Path(store))
+    gone = found.clean()
+    states = clean_prepared(found)
+    click.echo(f"{gone} files deleted" + (f", {states} prepared states removed" if states else ""))

@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from rubrics.environments.images import Images
@@ -37,9 +38,18 @@ class Bare:
         self._state = state
         self._images = Images(state, places)
 
-    def open(self, task: Task, rollout: Rollout | None, *, snapshots: bool = True) -> Session:
+    def open(self, task: Task, rollout: Rollout | None, *, saved: str | None = None) -> Session:
         """See `Environment.open`. Only a repository can be opened: there is no image without a sandbox."""
-        return climb(task, rollout, False, lambda start: self._begin(start, task.base_commit))
+        plain = rollout if rollout is None else replace(rollout, snapshot=None)
+        return climb(task, plain, None, lambda start: self._begin(start, task.base_commit))
+
+    def save(self, session: Session, owner: str) -> str:
+        """See `Saving.save`: a bare process keeps nothing."""
+        raise InfraError("state", "a bare process keeps no states; use --env docker or --env bubblewrap")
+
+    def stands(self, saved: str, task: Task) -> bool:
+        """See `Backend.stands`."""
+        return False
 
     def _begin(self, start: Start, base_commit: str | None) -> BareSession:
         self._state.check_disk(self._limits.free_disk)

@@ -10,9 +10,10 @@ from __future__ import annotations
 import shutil
 
 from rubrics.environments.images import Images
-from rubrics.environments.ladder import climb
-from rubrics.environments.recipes import HOST, Places, Start
+from rubrics.environments.ladder import climb, start_digest
+from rubrics.environments.recipes import HOST, Places, Root, Start
 from rubrics.environments.sandbox import Sandbox
+from rubrics.environments.saved import kept_of
 from rubrics.environments.session import Limits, Session
 from rubrics.environments.shell_session import ShellSession
 from rubrics.environments.state import State, sweep
@@ -34,13 +35,26 @@ class Bubblewrap:
         self._state = state
         self._images = Images(state, places)
 
-    def open(self, task: Task, rollout: Rollout | None, *, snapshots: bool = True) -> Session:
+    def open(self, task: Task, rollout: Rollout | None, *, saved: str | None = None) -> Session:
         """See `Environment.open`."""
-        return climb(task, rollout, snapshots, lambda start: self._begin(start, task.base_commit))
+        return climb(task, rollout, saved, lambda start: self._begin(start, task))
 
-    def _begin(self, start: Start, base_commit: str | None) -> ShellSession:
+    def save(self, session: Session, owner: str) -> str:
+        """See `Saving.save`."""
+        assert isinstance(session, ShellSession)
+        return session.save(owner)
+
+    def stands(self, saved: str, task: Task) -> bool:
+        """See `Backend.stands`."""
+        kept = kept_of(self._state, saved)
+        return kept is not None and kept.start == start_digest(task, lambda start: self._root(start, task).digest)
+
+    def _root(self, start: Start, task: Task) -> Root:
+        return self._images.root(start, task.base_commit, default_base=HOST)
+
+    def _begin(self, start: Start, task: Task) -> ShellSession:
         self._state.check_disk(self._limits.free_disk)
-        root = self._images.root(start, base_commit, default_base=HOST)
+        root = self._root(start, task)
         folder = self._state.new_folder()
         sandbox = Sandbox(folder, self._state, self._limits)
         try:

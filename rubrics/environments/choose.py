@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 from rubrics.environments.bare import Bare
 from rubrics.environments.bubblewrap import Bubblewrap
 from rubrics.environments.recipes import Places
-from rubrics.environments.session import Environment, Limits
+from rubrics.environments.session import Backend, Limits
 from rubrics.environments.state import State
 from rubrics.errors import InfraError, UsageError
+from rubrics.records.tasks import Task
 
 BACKENDS = ("auto", "docker", "bubblewrap", "bare")
 MODES = ("rollout", "image")
@@ -17,7 +19,7 @@ MODES = ("rollout", "image")
 
 def choose(
     name: str, places: Places, limits: Limits, *, mode: str = "rollout", trusted: bool = False, root: Path | None = None
-) -> tuple[Environment, str]:
+) -> tuple[Backend, str]:
     """The backend and, for people, which it is and why. `auto` takes docker, then bubblewrap; never a bare process.
 
     Raises `InfraError` when it cannot be had, `UsageError` when it may not.
@@ -40,7 +42,7 @@ def choose(
     raise UsageError(f"--env {name!r}; wanted one of {', '.join(BACKENDS)}")
 
 
-def _auto(places: Places, limits: Limits, mode: str, root: Path | None) -> tuple[Environment, str]:
+def _auto(places: Places, limits: Limits, mode: str, root: Path | None) -> tuple[Backend, str]:
     missing = []
     for name in ("docker", "bubblewrap"):
         try:
@@ -52,7 +54,27 @@ def _auto(places: Places, limits: Limits, mode: str, root: Path | None) -> tuple
     raise InfraError("no_engine", "; ".join(missing))
 
 
-def _docker(places: Places, limits: Limits, state: State, mode: str) -> Environment:
+def _docker(places: Places, limits: Limits, state: State, mode: str) -> Backend:
     from rubrics.environments.docker_rollouts import DockerEnvironment
 
     return DockerEnvironment(places, limits, state, per_image=mode == "image")
+
+
+def available(root: Path | None = None) -> list[tuple[str, bool, str]]:
+    """Of each backend that isolates: its name, whether it can be used here, and why not.
+
+    Docker's engine is asked; in bubblewrap a shell is started on this machine's own programs.
+    """
+    return [_tried(name, root) for name in ("docker", "bubblewrap")]
+
+
+def _tried(name: str, root: Path | None) -> tuple[str, bool, str]:
+    places = Places()
+    try:
+        backend, _ = choose(name, places, Limits(), root=root)
+        with closing(backend):
+            if isinstance(backend, Bubblewrap):
+                backend.open(Task("doctor", None, None, None, recipe='{"base": "host"}'), None).close()
+    except InfraError as error:
+        return name, False, f"{error.kind}: {error}"
+    return name, True, "an environment was opened" if name == "bubblewrap" else "the engine answers"

@@ -21,6 +21,7 @@ from rubrics.errors import InfraError
 LABEL = "rubrics.run"
 STATE_LABEL = "rubrics.state"
 IMAGE_LABEL = "rubrics.image"
+OWNER_LABEL = "rubrics.owner"
 REPOSITORY = "rubrics-environment"
 CALL_SECONDS = 120
 
@@ -30,6 +31,7 @@ class ImageFacts:
     image_id: str
     env: dict[str, str]
     workdir: str | None
+    labels: dict[str, str]
 
 
 class Engine:
@@ -53,7 +55,8 @@ class Engine:
             found = self.api.inspect_image(name)
         config = found.get("Config") or {}
         pairs = (item.partition("=") for item in config.get("Env") or ())
-        return ImageFacts(found["Id"], {key: value for key, _, value in pairs}, config.get("WorkingDir") or None)
+        env = {key: value for key, _, value in pairs}
+        return ImageFacts(found["Id"], env, config.get("WorkingDir") or None, config.get("Labels") or {})
 
     def has_image(self, name: str) -> bool:
         try:
@@ -118,9 +121,12 @@ class Engine:
             chunks, _ = self.api.get_archive(container, path)
             yield from chunks
 
-    def commit(self, container: str, tag: str) -> None:
+    def commit(self, container: str, tag: str, **labels: str) -> str:
+        """Make an image of a container; returns its id. Raises `InfraError`."""
+        conf = {"Labels": {IMAGE_LABEL: tag, **{f"rubrics.{name}": value for name, value in labels.items()}}}
         with _infra("engine_died", "the Docker engine did not make an image of a container"):
-            self.api.commit(container, repository=REPOSITORY, tag=tag, changes=[f"LABEL {IMAGE_LABEL}={tag}"])
+            made = self.api.commit(container, repository=REPOSITORY, tag=tag, conf=conf)
+        return str(made["Id"])
 
     def state_of(self, container: str) -> dict[str, Any]:
         """The container's state; empty when it is gone. Raises `InfraError` when the engine does not answer."""
@@ -145,18 +151,25 @@ class Engine:
             found = self.api.containers(all=True, filters={"label": label})
         return [(item["Id"], item.get("Labels") or {}) for item in found]
 
-    def remove_images(self) -> int:
-        """Remove the images that were built here."""
+    def saved(self) -> dict[str, str]:
+        """Owners of the images that hold saved states, by image id."""
+        with _infra("engine_died", "the Docker engine did not list its images"):
+            found = self.api.images(filters={"label": OWNER_LABEL})
+        return {item["Id"]: item["Labels"][OWNER_LABEL] for item in found}
+
+    def remove_images(self, kept: set[str]) -> int:
+        """Remove the images that were built here, but those to be kept and what they lie on; returns how many went."""
         with _infra("engine_died", "the Docker engine did not list its images"):
             found = self.api.images(filters={"label": IMAGE_LABEL}, quiet=True)
-        gone = 0
-        for image in set(found):
-            try:
-                self.api.remove_image(image, force=True)
-                gone += 1
-            except docker.errors.DockerException:
-                continue
-        return gone
+        return sum(self.remove_image(image) for image in set(found) - kept)
+
+    def remove_image(self, image: str) -> bool:
+        """Remove an image; false when another lies on it, or it is gone."""
+        try:
+            self.api.remove_image(image, force=True)
+        except docker.errors.DockerException:
+            return False
+        return True
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import tarfile
 import threading
+import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,11 +14,12 @@ from rubrics.environments.archives import digest_of_path
 from rubrics.environments.docker_engine import LABEL, REPOSITORY, STATE_LABEL, Engine, ImageFacts
 from rubrics.environments.images import Images
 from rubrics.environments.kept_shell import FOLDER
-from rubrics.environments.recipes import DEBIAN, DEFAULT_WORKDIR, HOST, Recipe, Start
+from rubrics.environments.recipes import DEBIAN, DEFAULT_WORKDIR, HOST, Recipe, Saved, Start
+from rubrics.environments.saved import Kept
 from rubrics.environments.state import State
 from rubrics.errors import InfraError
 
-_BAKE = f"mkdir {FOLDER} && cp -L /bin/sh {FOLDER}/sh && chmod 0111 {FOLDER}/sh"
+_BAKE = f"rm -rf {FOLDER} && mkdir {FOLDER} && cp -L /bin/sh {FOLDER}/sh && chmod 0111 {FOLDER}/sh"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,8 @@ class Prepared:
     env: dict[str, str]
     digest: str
     """Id of the image as it was named or built, without the shell's program."""
+    origin: str | None = None
+    """Of a state that was kept: id of the image that it was made from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,10 @@ class DockerImages:
             return self._ready[key]
 
     def _prepare(self, start: Start, base_commit: str | None) -> Prepared:
+        if isinstance(start.source, Saved):  # its shell's program is in it
+            facts = self.engine.image(start.source.name)
+            workdir = start.workdir or facts.labels.get("rubrics.workdir", DEFAULT_WORKDIR)
+            return Prepared(facts.image_id, workdir, facts.env, facts.image_id, facts.labels.get("rubrics.start"))
         if isinstance(start.source, Recipe):
             workdir = start.workdir or DEFAULT_WORKDIR
             facts = self.engine.image(self._built(start.source, workdir, base_commit))
@@ -125,6 +133,20 @@ class DockerImages:
             self.engine.commit(container, tag)
         finally:
             self.engine.remove(container)
+
+    def kept(self, image_id: str) -> Kept | None:
+        """What is known of a saved state; null when it is not there."""
+        labels = self.engine.image(image_id).labels if self.engine.has_image(image_id) else {}
+        start = labels.get("rubrics.start")
+        return Kept(start, labels.get("rubrics.owner", "")) if start else None
+
+    def keep(self, container: str, image: Prepared, owner: str) -> str:
+        """Make an image of a container's state; returns its id."""
+        self.state.check_disk(1 << 30)
+        tag = f"saved-{uuid.uuid4().hex}"
+        return self.engine.commit(
+            container, tag, start=image.origin or image.digest, owner=owner, workdir=image.workdir
+        )
 
 
 def packed(folder: Path) -> bytes:

@@ -18,7 +18,7 @@ from rubrics.environments.docker_engine import LABEL, STATE_LABEL, Engine
 from rubrics.environments.docker_images import DockerImages, Prepared
 from rubrics.environments.images import Images
 from rubrics.environments.kept_shell import FOLDER, LOOP, Broken, KeptShell
-from rubrics.environments.ladder import climb
+from rubrics.environments.ladder import climb, start_digest
 from rubrics.environments.recipes import PATH, Places, Start
 from rubrics.environments.session import Limits, Session
 from rubrics.environments.shell_session import ShellSession
@@ -51,9 +51,20 @@ class DockerEnvironment:
         self._idle: dict[str, list[Slot]] = {}
         self._lock = threading.Lock()
 
-    def open(self, task: Task, rollout: Rollout | None, *, snapshots: bool = True) -> Session:
+    def open(self, task: Task, rollout: Rollout | None, *, saved: str | None = None) -> Session:
         """See `Environment.open`."""
-        return climb(task, rollout, snapshots, lambda start: self._begin(start, task.base_commit))
+        return climb(task, rollout, saved, lambda start: self._begin(start, task.base_commit))
+
+    def save(self, session: Session, owner: str) -> str:
+        """See `Saving.save`."""
+        assert isinstance(session, ShellSession)
+        return session.save(owner)
+
+    def stands(self, saved: str, task: Task) -> bool:
+        """See `Backend.stands`."""
+        kept = self._images.kept(saved)
+        found = start_digest(task, lambda start: self._images.prepared(start, task.base_commit).digest)
+        return kept is not None and kept.start == found
 
     def _begin(self, start: Start, base_commit: str | None) -> ShellSession:
         self._state.check_disk(self._limits.free_disk)
@@ -119,6 +130,7 @@ class DockerEnvironment:
             why_broken=lambda error: self._why_broken(container, error), oom_kills=oom_kills,
             check_disk=lambda: self._state.check_disk(self._limits.free_disk), closer=closer,
             image_digest=image.digest,
+            saver=None if slot else lambda owner: self._images.keep(container, image, owner),
         )  # fmt: skip
 
     def _why_broken(self, container: str, error: Broken) -> str:

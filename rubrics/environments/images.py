@@ -4,31 +4,20 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from rubrics import jsonio
 from rubrics.digests import digest128
 from rubrics.environments.archives import SavedConfig, digest_of_path, unpack
-from rubrics.environments.recipes import DEBIAN, DEFAULT_WORKDIR, HOST, Places, Recipe, Start
+from rubrics.environments.recipes import DEBIAN, DEFAULT_WORKDIR, HOST, Places, Recipe, Root, Saved, Start
 from rubrics.environments.repositories import place_repository
+from rubrics.environments.saved import kept_root
 from rubrics.environments.state import State
 from rubrics.errors import InfraError
 
 ALWAYS_PACKAGES = ("git", "patch", "python3", "python3-pytest")
-
-
-@dataclass(frozen=True, slots=True)
-class Root:
-    """A root file system as folders, topmost first."""
-
-    digest: str
-    layers: tuple[Path, ...]
-    workdir: str
-    env: dict[str, str] = field(default_factory=dict)
-    host_programs: bool = False
-    """Whether this machine's /usr goes in, read-only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +29,8 @@ class Images:
 
     def root(self, start: Start, base_commit: str | None, default_base: str) -> Root:
         """The root file system of a rung. Raises `InfraError` saying what is missing."""
+        if isinstance(start.source, Saved):
+            return kept_root(self.state, start.source.name, start.workdir)
         if isinstance(start.source, Recipe):
             return self._built(start.source, start.workdir or DEFAULT_WORKDIR, base_commit, default_base)
         digest, folder, config = self._rootfs(start.source)

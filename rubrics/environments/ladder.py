@@ -29,14 +29,14 @@ class Opened(Session, Protocol):
     rung: str
 
 
-def climb(task: Task, rollout: Rollout | None, snapshots: bool, begin: Callable[[Start], Opened]) -> Session:
-    """The session of the first rung that works.
+def climb(task: Task, rollout: Rollout | None, saved: str | None, begin: Callable[[Start], Opened]) -> Session:
+    """The session of the first rung that works; `saved` is a state that was kept of the task's start.
 
     `begin` opens the state that a rung starts from. Raises `InfraError` naming every rung that failed and why.
     """
     failed: list[str] = []
     first: InfraError | None = None
-    for start in starts(task, rollout, snapshots):
+    for start in starts(task, rollout, saved):
         try:
             return _stand_on(start, rollout, begin)
         except InfraError as error:
@@ -48,6 +48,17 @@ def climb(task: Task, rollout: Rollout | None, snapshots: bool, begin: Callable[
         message = f"task {task.task_id} names no image, recipe or repository; give one in the task row"
         raise InfraError("no_rung", message)
     raise InfraError(first.kind if len(failed) == 1 else "no_rung", "; ".join(failed))
+
+
+def start_digest(task: Task, digest_of: Callable[[Start], str]) -> str | None:
+    """Digest of the image of the first rung of a task's start; null when none can be had."""
+    for start in starts(task, None):
+        try:
+            return digest_of(start)
+        except InfraError as error:
+            if error.kind in _BROKEN:
+                raise
+    return None
 
 
 def _stand_on(start: Start, rollout: Rollout | None, begin: Callable[[Start], Opened]) -> Session:

@@ -33,20 +33,48 @@ class Recipe:
 
 
 @dataclass(frozen=True, slots=True)
+class Saved:
+    """A state that a backend kept."""
+
+    name: str
+    """What `Backend.save` returned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A root file system as folders, topmost first."""
+
+    digest: str
+    layers: tuple[Path, ...]
+    workdir: str
+    env: dict[str, str] = field(default_factory=dict)
+    host_programs: bool = False
+    """Whether this machine's /usr goes in, read-only."""
+    origin: str | None = None
+    """Of a state that was kept: digest of the image that it was made from."""
+
+
+@dataclass(frozen=True, slots=True)
 class Start:
     """One rung: what the environment starts from, and whether the rollout's patch goes on top."""
 
     rung: str
-    """`snapshot`, `image` or `repository`."""
-    source: str | Recipe
+    """`snapshot`, `prepared`, `image` or `repository`."""
+    source: str | Recipe | Saved
     workdir: str | None
     patched: bool
 
 
-def starts(task: Task, rollout: Rollout | None, snapshots: bool = True) -> Iterator[Start]:
-    """The rungs in their order, those that the task and the rollout give anything for."""
-    if rollout is not None and rollout.snapshot and snapshots:
+def starts(task: Task, rollout: Rollout | None, saved: str | None = None) -> Iterator[Start]:
+    """The rungs in their order, those that the task and the rollout give anything for.
+
+    A saved state stands for the task's image and repository: what was scrubbed is not entered by another way.
+    """
+    if rollout is not None and rollout.snapshot:
         yield Start("snapshot", rollout.snapshot, task.workdir, patched=False)
+    if saved is not None:
+        yield Start("prepared", Saved(saved), task.workdir, patched=True)
+        return
     if task.image:
         yield Start("image", task.image, task.workdir, patched=True)
     if task.recipe or task.repository:

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from rubrics.environments import mounts
 from rubrics.environments.cgroups import CGroup
-from rubrics.environments.images import Root
 from rubrics.environments.kept_shell import FOLDER, LOOP, NOT_PROCESS_1, Broken, KeptShell
 from rubrics.environments.pipes import PipeChannel
-from rubrics.environments.recipes import PATH
+from rubrics.environments.recipes import PATH, Root
+from rubrics.environments.saved import keep_folders
 from rubrics.environments.session import Limits
 from rubrics.environments.shell_session import ShellSession
 from rubrics.environments.shells import unreadable_shell
@@ -83,7 +83,12 @@ class Sandbox:
             check_disk=lambda: self._state.check_disk(self._limits.free_disk),
             closer=self.close,
             image_digest=root.digest,
+            saver=lambda owner: self._save(root, owner),
         )
+
+    def _save(self, root: Root, owner: str) -> str:
+        upper = self._folder / "upper" if mounts.may_mount() else None
+        return keep_folders(self._state, root, self._folder / "root", upper, owner)
 
     def _why_broken(self, error: Broken) -> str:
         if self._cgroup.oom_kills():

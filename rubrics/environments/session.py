@@ -82,3 +82,23 @@ class Environment(Protocol):
 
     def close(self) -> None:
         """Remove what is kept between sessions. May be called twice."""
+
+
+class Saving(Environment, Protocol):
+    """An environment whose states can be kept."""
+
+    def save(self, session: Session, owner: str) -> str:
+        """Keep the state of an open session of a task's start; returns the name to open it by.
+
+        `owner` is the folder of the store that names it from then on. Raises `InfraError`.
+        """
+
+
+class Backend(Saving, Protocol):
+    """What implements environments."""
+
+    def open(self, task: Task, rollout: Rollout | None, *, saved: str | None = None) -> Session:
+        """See `Environment.open`; `saved` is entered instead of the task's own image and repository."""
+
+    def stands(self, saved: str, task: Task) -> bool:
+        """Whether a saved state is there, and made from what the task starts from now."""

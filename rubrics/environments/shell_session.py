@@ -32,6 +32,7 @@ class ShellSession:
         check_disk: Callable[[], None],
         closer: Callable[[bool], None],
         image_digest: str | None = None,
+        saver: Callable[[str], str] | None = None,
     ) -> None:
         self.rung = ""
         self.image_digest = image_digest
@@ -42,6 +43,7 @@ class ShellSession:
         self._oom_kills = oom_kills
         self._check_disk = check_disk
         self._closer = closer
+        self._saver = saver
         self._ended: str | None = None
         self._dirty = False
         self._oom_seen = 0
@@ -96,6 +98,12 @@ class ShellSession:
         if self._shell is not None:
             self._shell = None
             self._closer(self._dirty)
+
+    def save(self, owner: str) -> str:
+        """Keep the state; see `Saving.save`."""
+        if self._saver is None or self._shell is None or self._ended is not None:
+            raise InfraError("state", "this environment cannot be kept: it has ended, or shares a container")
+        return self._saver(owner)
 
     def _memory_ran_out(self) -> bool:
         before, self._oom_seen = self._oom_seen, self._oom_kills()

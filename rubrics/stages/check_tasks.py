@@ -33,7 +33,8 @@ class CheckTasks:
 
     def work(self, run: StageRun, chunk: Chunk) -> int:
         task, sealed = task_records(self._store, list(chunk.items))[chunk.items[0]]
-        self.found.append(check_task(self._opener, task, sealed, self._options.timeout, self._reruns))
+        opener, options = self._opener, self._options
+        self.found.append(check_task(opener, task, sealed, options.timeout, self._reruns, opener.original))
         return 1
 
     def finish(self, run: StageRun) -> None:

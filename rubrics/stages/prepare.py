@@ -1,4 +1,4 @@
-"""Prepare: each task's environment is opened, scrubbed and proved clean; one row per task."""
+"""Prepare: each task's environment is opened, scrubbed, proved clean and kept; one row per task."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import closing
 from typing import Any
 
 from rubrics import __version__
-from rubrics.environments.session import Environment, Session
+from rubrics.environments.session import Saving, Session
 from rubrics.errors import InfraError, UsageError
 from rubrics.preparation.config import Preparation
 from rubrics.preparation.findings import Probe
@@ -39,7 +39,7 @@ class Prepare:
         self,
         store: Store,
         options: Options,
-        environment: Environment,
+        environment: Saving,
         config: Preparation,
         probes: Sequence[Probe] = PROBES,
     ) -> None:
@@ -78,7 +78,8 @@ class Prepare:
         try:
             with closing(self._environment.open(task, None)) as session:
                 prepared = prepare(session, task, sealed, self._config, self._probes)
-                result = {**common, **prepared_columns(prepared), "rung": session.rung, "image": _image(session, task)}
+                image = self._image(session, task, prepared)
+                result = {**common, **prepared_columns(prepared), "rung": session.rung, "image": image}
         except InfraError as error:
             self._note(f"infra_{error.kind}", task.task_id, str(error))
             return {**common, "failure_class": error.kind, "detail": str(error), "clean": None, "notes": []}
@@ -87,6 +88,12 @@ class Prepare:
         else:
             self._note("not_clean", task.task_id, "; ".join(f"{item.kind} {item.place}" for item in prepared.open[:5]))
         return result
+
+    def _image(self, session: Session, task: Task, prepared: Prepared) -> str | None:
+        """The state that was kept, when it is clean; else the image that the environment was made from."""
+        if prepared.clean:
+            return self._environment.save(session, str(self._store.paths.root))
+        return session.image_digest or task.image or task.recipe or task.repository
 
     def _note(self, kind: str, place: str, detail: str) -> None:
         with self._lock:  # chunks run in threads
@@ -107,8 +114,3 @@ def prepared_columns(prepared: Prepared) -> dict[str, Any]:
         "proof": json.dumps(prepared.proof), "probes": json.dumps(rounds), "failure_class": None, "detail": None,
         "notes": [note.encode("utf-8", "backslashreplace").decode() for note in prepared.notes],
     }  # fmt: skip
-
-
-def _image(session: Session, task: Task) -> str | None:
-    """The digest of what the environment was made from where the backend tells it, else the task's name for it."""
-    return session.image_digest or task.image or task.recipe or task.repository

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,8 @@ def run_prepare(values: dict[str, Any], submit: Submit, probes: Sequence[Probe] 
     options = Options.from_dict(values)
     config = preparation_config(options.config)
     store = Store.open(Path(options.store))
-    with open_environment(options, store) as opener:
+    apart = replace(options, env_mode="rollout")  # a container that several share cannot be kept
+    with open_environment(apart, store, prepared=False) as opener:
         stage = Prepare(store, options, opener, config, probes)
         return {stage.name: drive(stage, store, submit, options.workers)}
 

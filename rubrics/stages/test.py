@@ -30,7 +30,7 @@ class Test:
     __test__ = False
     name = "test"
 
-    def __init__(self, store: Store, options: Options) -> None:
+    def __init__(self, store: Store, options: Options, opener: Opener | None = None) -> None:
         self._store = store
         self._options = options
         self._census: list[CensusLine] = []
@@ -38,7 +38,7 @@ class Test:
         self._plans: dict[str, TestPlan | InfraError] = {}
         self._locks: dict[str, threading.Lock] = {}
         self._lock = threading.Lock()
-        self._opener = Opener(options, store)
+        self._opener = opener or Opener(options, store)
 
     def chunks(self) -> Iterable[Chunk]:
         """States of one task; tasks that share an image follow each other."""
@@ -76,6 +76,7 @@ class Test:
         for group in groups:
             for repeat in range(self._options.repeat):
                 done = self._run(task, sealed, rollouts[group[0]])
+                self._opener.entered(done.rung or "", group if done.rung else ())
                 run.append("outcomes", [self._row(task_id, rollout_id, repeat, done) for rollout_id in group])
                 if done.outcome == "infra":
                     self._note("rollout", "infra", task_id, done.detail, len(group))
@@ -94,7 +95,7 @@ class Test:
         with lock:
             if task.task_id not in self._plans:
                 try:
-                    self._plans[task.task_id] = plan_of(self._opener, task, sealed)
+                    self._plans[task.task_id] = plan_of(self._opener, task, sealed, self._opener.original)
                 except InfraError as error:
                     self._plans[task.task_id] = error
             return self._plans[task.task_id]

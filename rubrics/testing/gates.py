@@ -9,7 +9,7 @@ from rubrics.errors import InfraError
 from rubrics.records.rollouts import Rollout
 from rubrics.records.tasks import SealedTask, Task
 from rubrics.testing.plan import opened
-from rubrics.testing.run import TestRun, plan_of, run_tests
+from rubrics.testing.run import Original, TestRun, plan_of, run_tests
 
 START_RUNS = 2
 REFERENCE_RUNS = 4
@@ -33,11 +33,18 @@ class Gates:
         return bool(self.start_fails and self.reference_passes and self.stable)
 
 
-def check_task(environment: Environment, task: Task, sealed: SealedTask | None, timeout: float, reruns: int) -> Gates:
+def check_task(
+    environment: Environment,
+    task: Task,
+    sealed: SealedTask | None,
+    timeout: float,
+    reruns: int,
+    original: Original = lambda task: None,
+) -> Gates:
     """Try the gates; the reference runs `reruns` times, at least 4."""
     reference = opened(sealed.reference_patch if sealed else None)
     try:
-        plan = plan_of(environment, task, sealed)
+        plan = plan_of(environment, task, sealed, original)
     except InfraError as error:
         return Gates(task.task_id, None, None, None, f"{error.kind}: {error}"[:500])
     start = [run_tests(environment, task, plan, _attempt(task, ""), timeout) for _ in range(START_RUNS)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import tempfile
 from dataclasses import dataclass, field
@@ -42,14 +43,22 @@ def touched_paths(patch: str) -> tuple[str, ...]:
     return tuple(sorted(path for path in found if _inside(path)))
 
 
-def make_plan(task: Task, sealed: SealedTask | None, base: Session) -> TestPlan:
-    """The plan of a task; `base` is a session of its start. Raises `InfraError` when its test patch does not fit."""
+def make_plan(task: Task, sealed: SealedTask | None, base: Session, before: Session | None = None) -> TestPlan:
+    """The plan of a task; `base` is a session of its start, `before` one of what that was before it was prepared.
+
+    Preparation removes hidden tests that lie about: listed ones come back from there. Raises `InfraError` when the
+    test patch does not fit, or the command needs a file that preparation removed.
+    """
     patch = opened(sealed.test_patch if sealed else None)
     touched = touched_paths(patch)
-    at_base = {path: _content(base, path) for path in (*touched, *listed_files(task)) if _inside(path)}
+    command = _command(task, touched)
+    if before is not None:
+        _check_command(command, base, before, task.task_id)
+    at_base = {path: _content(before or base, path) for path in listed_files(task) if _inside(path)}
+    at_base |= {path: _content(base, path) for path in touched}
     files = at_base | _patched({path: at_base[path] for path in touched}, patch, task.task_id)
     present = {path: content for path, content in files.items() if content is not None or path in touched}
-    return TestPlan(_command(task, touched), present, touched, watched_files(base))
+    return TestPlan(command, present, touched, watched_files(base))
 
 
 def opened(text: Sealed | None) -> str:
@@ -78,6 +87,16 @@ def _command(task: Task, touched: tuple[str, ...]) -> str:
         message = f"task {task.task_id} names no test_command, and its test patch touches no Python tests"
         raise InfraError("no_command", f"{message}; add `test_command` to the task row")
     return "python -m pytest -rA " + " ".join(f"'{path}'" for path in tests)
+
+
+def _check_command(command: str, base: Session, before: Session, task_id: str) -> None:
+    words = dict.fromkeys(re.findall(r"[\w./+@-]+", command))
+    look = f'for f in {" ".join(shlex.quote(word) for word in words)}; do [ -e "$f" ] && echo "$f"; done; true'
+    there, then = (set(session.run(look, 60.0).output.split()) for session in (base, before))
+    gone = sorted(then - there)
+    if gone:
+        message = f"task {task_id}: its test command needs {', '.join(gone)}, which preparation removed"
+        raise InfraError("test_files", f"{message}; name them under `keep` in the table `preparation`, prepare again")
 
 
 def _inside(path: str) -> bool:

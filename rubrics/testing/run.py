@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -38,13 +40,20 @@ def infra(error: InfraError, rung: str | None = None) -> TestRun:
     return TestRun("infra", f"{error.kind}: {error}"[:500], {}, None, rung)
 
 
-def plan_of(environment: Environment, task: Task, sealed: SealedTask | None) -> TestPlan:
-    """The task's plan, from a session of its start. Raises `InfraError`."""
-    base = environment.open(task, None)
-    try:
-        return make_plan(task, sealed, base)
-    finally:
-        base.close()
+Original = Callable[[Task], Session | None]
+"""Opens a task's start as it was before it was prepared; null where it was not."""
+
+
+def plan_of(
+    environment: Environment, task: Task, sealed: SealedTask | None, original: Original = lambda task: None
+) -> TestPlan:
+    """The task's plan, from its start, and from what that was before it was prepared. Raises `InfraError`."""
+    with ExitStack() as opened:
+        base = opened.enter_context(closing(environment.open(task, None)))
+        before = original(task)
+        if before is not None:
+            opened.enter_context(closing(before))
+        return make_plan(task, sealed, base, before)
 
 
 def run_tests(environment: Environment, task: Task, plan: TestPlan, rollout: Rollout | None, timeout: float) -> TestRun:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from environment_helpers import diff, rollout_of, small_task, started_or_skipped
 
-from rubrics.environments.choose import choose
+from rubrics.environments.choose import available, choose
 from rubrics.environments.docker_rollouts import DockerEnvironment
 from rubrics.environments.mounts import may_mount, tmpfs, unmount
 from rubrics.environments.recipes import Places
@@ -51,6 +51,17 @@ def test_without_any_engine_auto_is_infra_and_never_a_bare_process(
     with pytest.raises(InfraError, match="bubblewrap is not installed") as caught:
         choose("auto", Places(), Limits(), root=tmp_path)
     assert caught.value.kind == "no_engine"
+
+
+def test_a_doctor_is_told_which_backend_can_be_used_and_what_keeps_the_other_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started_or_skipped("bubblewrap").close()
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/no.sock")
+    docker, bubblewrap = available(tmp_path)
+    assert docker[:2] == ("docker", False)
+    assert "start one" in docker[2]
+    assert bubblewrap[:2] == ("bubblewrap", True)
 
 
 def test_a_bare_process_needs_the_users_word_that_the_data_is_trusted(tmp_path: Path) -> None:
