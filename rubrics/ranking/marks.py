@@ -23,11 +23,11 @@ class Marks:
     """One candidate in one round."""
 
     checks: tuple[int, ...]
-    """Five levels from 1 to 5, in the order of `CHECKS`."""
+    """Five levels from 1 to 5: approach, precision, minimality, side effects, craftsmanship."""
     flags: frozenset[str]
     """Names of `FLAGS` that the judge gave evidence for."""
     evidence: Mapping[str, Any]
-    """By check and flag: what the judge said and where it points, as plain JSON."""
+    """`reason`, `checks` (where they rest) and each flag (where it shows), as plain JSON."""
 
 
 def put_together(slices: Sequence[Mapping[int, Marks]]) -> dict[int, Marks]:
@@ -68,7 +68,7 @@ def shared(marks: Mapping[int, Marks], patches: Sequence[Hashable]) -> dict[int,
 def _with_own(common: Marks, own: Marks) -> Marks:
     flags = (common.flags - OF_THE_ATTEMPT) | (own.flags & OF_THE_ATTEMPT)
     evidence = {name: said for name, said in common.evidence.items() if name not in OF_THE_ATTEMPT}
-    evidence |= {name: said for name, said in own.evidence.items() if name in OF_THE_ATTEMPT or name in CHECKS}
+    evidence |= {name: said for name, said in own.evidence.items() if name in OF_THE_ATTEMPT or name not in FLAGS}
     return replace(common, flags=flags, evidence=evidence)
 
 

@@ -209,8 +209,8 @@ RANKINGS = Table(
     order=("task_id", "group_id", "round", "rollout_id"),
 )  # fmt: skip
 """One row per ranked pass and round: five checks from 1 to 5 (null: not answered) and four flags, which are true only
-where `evidence` (JSON by check and flag) holds something. `position` null: its marks come from several showings;
-`anchor_gap`: points of W by which the round's slices disagree on their anchors, null where there is one slice."""
+where `evidence` (JSON: `reason`, `checks`, and each flag) holds something. `position` null: its marks come from several
+showings; `anchor_gap`: points of W by which the round's slices disagree on their anchors, null where there is one."""
 
 REWARDS = Table(
     "rewards",
