@@ -52,6 +52,8 @@ def fold(chunks: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
             for call in _mappings(delta.get("tool_calls")):
                 _add(calls, call)
             whole["choices"] = [{"message": message, "finish_reason": finish}]
+    if not chunks:
+        raise Failure("server_error", "the stream held nothing", True)
     if whole["choices"] and finish is None:
         raise Failure("connection", "the stream ended before its answer did", True)
     if calls:

@@ -25,8 +25,8 @@ from rubrics.models.settings import ModelSettings
 class Endpoint(Protocol):
     """What answers. Used from one event loop."""
 
-    async def send(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The answer in the OpenAI form, whole. Raises `Failure`."""
+    async def send(self, body: Mapping[str, Any], data: bytes) -> Mapping[str, Any]:
+        """The answer in the OpenAI form, whole. `data` is the body as JSON. Raises `Failure`."""
 
     async def close(self) -> None:
         """Close connections."""
@@ -61,24 +61,22 @@ class Compatible:
         self._secrets = secrets_of(key, os.environ)
         self._stream_options = True
 
-    async def send(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def send(self, body: Mapping[str, Any], data: bytes) -> Mapping[str, Any]:
         try:
-            return await self._once(body)
+            return await self._once(body, data)
         except Failure as failure:
             if not (self._settings.stream and self._stream_options and refuses_stream_options(failure)):
                 raise
         self._stream_options = False
-        return await self._once(body)
+        return await self._once(body, data)
 
-    async def _once(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def _once(self, body: Mapping[str, Any], data: bytes) -> Mapping[str, Any]:
         client = self._opened()
         try:
             async with asyncio.timeout(self._settings.timeout):
                 if self._settings.stream:
                     return await self._streamed(client, body)
-                return answers.completion(
-                    await client.post("/chat/completions", content=jsonio.encoded(body), cast_to=bytes)
-                )
+                return answers.completion(await client.post("/chat/completions", content=data, cast_to=bytes))
         except (Failure, asyncio.CancelledError):
             raise
         except Exception as error:
@@ -98,6 +96,8 @@ class Compatible:
             stream_cls=openai.AsyncStream[object],
         )
         async with stream:
+            if "event-stream" not in stream.response.headers.get("content-type", ""):
+                return answers.completion(await stream.response.aread())
             return answers.fold([chunk async for chunk in stream if isinstance(chunk, dict)])
 
     def _opened(self) -> Any:
@@ -129,7 +129,7 @@ class Hosted:
         self._settings, self._key = settings, key
         self._secrets = secrets_of(key, os.environ)
 
-    async def send(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def send(self, body: Mapping[str, Any], data: bytes) -> Mapping[str, Any]:
         settings = self._settings
         own: dict[str, Any] = {"num_retries": 0, "max_retries": 0, "timeout": settings.timeout, "api_key": self._key}
         try:

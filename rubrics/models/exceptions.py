@@ -8,37 +8,41 @@ import time
 from collections.abc import Iterator, Mapping
 
 from rubrics import jsonio
-from rubrics.models.failures import Failure, of_status, scrub
+from rubrics.models.failures import LONGEST_TEXT, Failure, of_status, scrub
+from rubrics.visible import one_line, shortened
 
+_TIMED_OUT = {"APITimeoutError"}
+"""The SDK also says so of a connection that was closed on it: believed only where nothing stands behind it."""
 _SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)S?$")
 
 
 def failure_of(error: Exception, where: str, timeout: float, secrets: tuple[str, ...]) -> Failure:
     """What an exception of either library means, without a word of the key."""
-    names = {type(cause).__name__ for cause in _causes(error)}
+    causes = list(_causes(error))
+    names = {kind.__name__ for cause in causes for kind in type(cause).__mro__}
     status = getattr(error, "status_code", None)
-    if any(isinstance(cause, TimeoutError) for cause in _causes(error)) or names == {"APITimeoutError"}:
+    broken = {"ClientError", "TransportError", "APIConnectionError"} & names
+    if any(isinstance(cause, TimeoutError) for cause in causes) or (broken and len(causes) == 1 and _TIMED_OUT & names):
         return Failure("timeout", f"{where} did not answer within {timeout:g} s", True)
-    if "APIConnectionError" in names or "APITimeoutError" in names or "ClientError" in names:
-        return Failure("connection", scrub(f"{where}: {_innermost(error)}", secrets), True)
+    if broken:
+        return Failure("connection", _told(where, causes[-1], secrets), True)
     if isinstance(status, int):
         response = getattr(error, "response", None)
         headers = dict(getattr(response, "headers", None) or {})
         body = getattr(error, "body", None)
         text = f"{getattr(error, 'message', error)}" if body is None else jsonio.dumps(body)
         return of_status(status, scrub(text, secrets), headers, time.time())
-    return Failure("server_error", scrub(f"{where}: {type(error).__name__}: {error}"[:400], secrets), True)
+    return Failure("server_error", _told(where, error, secrets), True)
+
+
+def _told(where: str, error: BaseException, secrets: tuple[str, ...]) -> str:
+    return shortened(one_line(scrub(f"{where}: {type(error).__name__}: {error}", secrets)), LONGEST_TEXT)
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
-
-
-def _innermost(error: BaseException) -> str:
-    *_, last = _causes(error)
-    return f"{type(last).__name__}: {last}"[:400]
 
 
 def secrets_of(key: str | None, environment: Mapping[str, str]) -> tuple[str, ...]:

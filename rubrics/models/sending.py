@@ -28,6 +28,9 @@ from rubrics.records.models import Reply, Request, Usage
 GUESSED_ANSWER = 2000
 """Tokens reserved for an answer when no limit of tokens is set."""
 
+SEE_OTHERS = 1.0
+"""Seconds between two looks at what other processes spent."""
+
 
 class Sender:
     """Used from the client's loop only."""
@@ -41,6 +44,7 @@ class Sender:
         self.gate = Gate(settings.concurrency, settings.requests_per_minute, settings.tokens_per_minute, clock)
         self._form = 0
         self._answering = ""
+        self._seen = clock.now()
 
     async def send(self, request: Request) -> tuple[Reply, UnusableReply | None, int]:
         """The reply, what speaks against it, and the requests that it took. Raises `ModelError`."""
@@ -65,7 +69,8 @@ class Sender:
 
     async def _once(self, request: Request, form: int) -> tuple[Reply, UnusableReply | None]:
         body = bodies.body(request, self.settings, form)
-        prompt, made = tokens(jsonio.encoded(body)), self.settings.most_tokens or GUESSED_ANSWER
+        data = jsonio.encoded(body)
+        prompt, made = tokens(data), self.settings.most_tokens or GUESSED_ANSWER
         price = await self._priced()
         estimate = cost(price, Usage(prompt, 0, made))
         self._see_others()
@@ -74,7 +79,7 @@ class Sender:
         spent: Spent | None = None
         try:
             async with self.gate.passing(prompt + made):
-                reply, complaint = await self._timed(body, price)
+                reply, complaint = await self._timed(body, data, price)
             self.gate.used(prompt + made, (reply.usage.prompt or prompt) + (reply.usage.completion or made))
             usage = reply.usage
             spent = replace(
@@ -87,7 +92,8 @@ class Sender:
             raise
         finally:
             self._account(estimate or 0.0, spent)
-        self._check_name(reply)
+        if complaint is None or reply.model:
+            self._check_name(reply)
         return reply, complaint
 
     async def _priced(self) -> Price | None:
@@ -96,11 +102,13 @@ class Sender:
             self._price = asyncio.ensure_future(asyncio.to_thread(find_price, self.settings))
         return await asyncio.shield(self._price)
 
-    async def _timed(self, body: dict[str, object], price: Price | None) -> tuple[Reply, UnusableReply | None]:
+    async def _timed(
+        self, body: dict[str, object], data: bytes, price: Price | None
+    ) -> tuple[Reply, UnusableReply | None]:
         began, started = time.perf_counter(), self._clock.now()
         self.counters.requests += 1
         try:
-            answer = await self.endpoint.send(body)
+            answer = await self.endpoint.send(body, data)
         except Failure as failure:
             if failure.status == 429 and failure.retryable:
                 self.gate.width.rate_limited(started, self._clock.now())
@@ -121,8 +129,10 @@ class Sender:
         self.budget.settle(estimate, dollars)
 
     def _see_others(self) -> None:
-        """What other processes spent since."""
-        if self._cache is not None and self.settings.max_cost is not None:
+        """What other processes spent since; looked up once in a while."""
+        now = self._clock.now()
+        if self._cache is not None and self.settings.max_cost is not None and now >= self._seen + SEE_OTHERS:
+            self._seen = now
             dollars, self._last = self._cache.spent(self._session, self._last)
             self.budget.spent += dollars
 

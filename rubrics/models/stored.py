@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 from rubrics import jsonio
 from rubrics.records.models import Call, Reply, Usage
 
 
 def to_bytes(reply: Reply) -> bytes:
-    return jsonio.encoded({**asdict(reply), "from_cache": True})
+    usage = reply.usage
+    return jsonio.encoded(
+        {
+            "text": reply.text,
+            "calls": [{"call_id": c.call_id, "name": c.name, "arguments": c.arguments} for c in reply.calls],
+            "finish": reply.finish,
+            "model": reply.model,
+            "usage": {"prompt": usage.prompt, "cached": usage.cached, "completion": usage.completion},
+            "cost": reply.cost,
+            "seconds": reply.seconds,
+        }
+    )
 
 
 def from_bytes(data: bytes) -> Reply | None:
@@ -17,6 +26,6 @@ def from_bytes(data: bytes) -> Reply | None:
     try:
         fields = jsonio.loads(data)
         calls = tuple(Call(**call) for call in fields.pop("calls"))
-        return Reply(**{**fields, "calls": calls, "usage": Usage(**fields["usage"])})
+        return Reply(**{**fields, "calls": calls, "usage": Usage(**fields["usage"]), "from_cache": True})
     except (ValueError, TypeError, KeyError, AttributeError):
         return None

@@ -24,6 +24,14 @@ class Said:
     """Name in the reply; null: the one that was asked for."""
     usage: dict[str, Any] | None = field(default_factory=dict)
     """Fields that replace those counted here; null: no usage at all."""
+    refusal: str | None = None
+    """Words in which the model declines; null: it does not."""
+    choices: bool = True
+    """Whether the answer holds a choice at all."""
+    cut: bool = False
+    """The connection ends in the middle of the answer, streamed or not."""
+    unfinished: bool = False
+    """A stream ends in good order, but before the last part of its answer; a whole answer is cut."""
 
 
 @dataclass(frozen=True)
@@ -73,12 +81,17 @@ class ModelServer:
             said = Said(said if isinstance(said, str) else json.dumps(said))
         if body.get("stream"):
             return await _streamed(request, body, said)
-        return web.json_response(completion(body, said))
+        whole = json.dumps(completion(body, said)).encode()
+        if said.cut or said.unfinished:
+            return await _raw(request, Raw(200, whole, {"Content-Type": "application/json"}, len(whole) // 2))
+        return web.Response(body=whole, content_type="application/json")
 
 
 def completion(body: dict[str, Any], said: Said) -> dict[str, Any]:
     """The whole answer in the protocol's form. Tokens are counted as four characters each."""
     message: dict[str, Any] = {"role": "assistant", "content": said.text}
+    if said.refusal is not None:
+        message["refusal"] = said.refusal
     if said.calls:
         message["tool_calls"] = [
             {"id": f"call_{i}", "type": "function", "function": {"name": name, "arguments": _text(arguments)}}
@@ -87,7 +100,7 @@ def completion(body: dict[str, Any], said: Said) -> dict[str, Any]:
     finish = said.finish or ("tool_calls" if said.calls else "stop")
     answer: dict[str, Any] = {
         "id": "scripted", "object": "chat.completion", "created": 0, "model": said.model or body["model"],
-        "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+        "choices": [{"index": 0, "message": message, "finish_reason": finish}] if said.choices else [],
     }  # fmt: skip
     if said.usage is not None:
         asked = len(json.dumps(body["messages"])) // 4
@@ -119,20 +132,36 @@ async def _streamed(request: web.Request, body: dict[str, Any], said: Said) -> w
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
     await response.prepare(request)
     common = {**{key: whole[key] for key in ("id", "created", "model")}, "object": "chat.completion.chunk"}
-    message, finish = whole["choices"][0]["message"], whole["choices"][0]["finish_reason"]
-    deltas: list[dict[str, Any]] = [{"role": "assistant"}]
-    text = message["content"] or ""
-    deltas += [{"content": text[start : start + 50]} for start in range(0, len(text), 50)]
-    for i, call in enumerate(message.get("tool_calls", ())):
-        deltas.append({"tool_calls": [{"index": i, **call}]})
-    chunks = [{**common, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
-    chunks.append({**common, "choices": [{"index": 0, "delta": {}, "finish_reason": finish}]})
-    if "usage" in whole:
+    chunks = [{**common, "choices": [c]} for choice in whole["choices"] for c in _parts(choice)]
+    if said.cut or said.unfinished:
+        chunks = chunks[: len(chunks) // 2]
+    elif "usage" in whole:
         chunks.append({**common, "choices": [], "usage": whole["usage"]})
     for chunk in chunks:
         await response.write(f"data: {json.dumps(chunk)}\n\n".encode())
-    await response.write(b"data: [DONE]\n\n")
+    if said.cut:
+        assert request.transport is not None
+        request.transport.close()
+    elif not said.unfinished:
+        await response.write(b"data: [DONE]\n\n")
     return response
+
+
+def _parts(choice: dict[str, Any]) -> list[dict[str, Any]]:
+    """A choice as the parts in which it is streamed; arguments of calls come in two halves."""
+    message = choice["message"]
+    deltas: list[dict[str, Any]] = [{"role": "assistant"}]
+    for name in ("content", "refusal"):
+        text = message.get(name) or ""
+        deltas += [{name: text[start : start + 50]} for start in range(0, len(text), 50)]
+    for i, call in enumerate(message.get("tool_calls", ())):
+        name, arguments = call["function"]["name"], call["function"]["arguments"]
+        half = len(arguments) // 2
+        first = {"name": name, "arguments": arguments[:half]}
+        deltas.append({"tool_calls": [{"index": i, "id": call["id"], "type": "function", "function": first}]})
+        deltas.append({"tool_calls": [{"index": i, "function": {"arguments": arguments[half:]}}]})
+    parts = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
+    return [*parts, {"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]
 
 
 @contextmanager
