@@ -51,6 +51,8 @@ SEARCH = tool(
     {"pattern": "Plain text."},
     {"path": "File or folder to search; the repository's folder when left out."},
 )
+OFFERED = (RUN, READ, LIST, SEARCH)
+"""In the order in which `environment_tools` gives them."""
 
 
 @dataclass(slots=True)
@@ -67,7 +69,7 @@ class Looks:
 
 @dataclass(frozen=True, slots=True)
 class _Room:
-    """An open environment, what was run in it, the time (of the monotonic clock) at which all ends, the limit of a command."""
+    """An open environment, what was run in it, when (on the monotonic clock) all ends, and a command's limit."""
 
     session: Session
     looks: Looks
@@ -86,13 +88,12 @@ def environment_tools(
 ) -> tuple[Handled, ...]:
     """`run_command`, `read_file`, `list_files`, `search` in one environment, for one conversation.
 
-    A command may take `seconds`, and none runs beyond `until` (monotonic clock). Handlers raise `InfraError` when the environment breaks.
+    A command may take `seconds`, and none runs beyond `until` (monotonic clock). Handlers raise `InfraError` when the
+    environment breaks.
     """
     room = _Room(session, looks, until, seconds)
-    handlers: tuple[tuple[Tool, Callable[[_Room, Arguments], str]], ...] = (
-        (RUN, _run), (READ, _read), (LIST, _list), (SEARCH, _search),
-    )  # fmt: skip
-    return tuple(Handled(offered, _handler(room, offered, work)) for offered, work in handlers)
+    works = (_run, _read, _list, _search)
+    return tuple(Handled(offered, _handler(room, offered, work)) for offered, work in zip(OFFERED, works, strict=True))
 
 
 def _handler(room: _Room, offered: Tool, work: Callable[[_Room, Arguments], str]) -> Callable[[Mapping[str, Any]], str]:

@@ -1,4 +1,8 @@
-"""The loop: ask, carry out the calls, ask again, until the model submits something that its reader accepts."""
+"""The loop: ask, carry out the calls, ask again, until the model submits something that its reader accepts.
+
+Messages are only ever appended to, so each request starts with all of the one before it: what a provider's prefix cache
+serves. Bounds end a conversation by a failure with a class; there is no result but an accepted submission.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +10,29 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from rubrics import jsonio
+from rubrics.agents.spoken import as_message, parsed, with_own_ids
+from rubrics.agents.threads import in_thread
 from rubrics.errors import ModelError, UnusableReply
 from rubrics.models.model import Model
 from rubrics.records.models import Call, Reply, Request, Tool, Usage
 
 T = TypeVar("T")
+Handler = Callable[[Mapping[str, Any]], str]
 
 
 @dataclass(frozen=True, slots=True)
 class Handled:
-    """A tool with what carries it out: arguments in, text out. Raises `ToolRefusal` for what the model did wrong."""
+    """A tool with what carries it out: arguments in, text out. Raises `ToolRefusal` for what the model did wrong.
+
+    It blocks a thread of its own and needs a limit of time of its own: it is waited for.
+    """
 
     tool: Tool
-    handle: Callable[[Mapping[str, Any]], str]
+    handle: Handler
 
 
 class ToolRefusal(Exception):
@@ -36,6 +47,12 @@ class Bounds:
     seconds: float = 1800.0
     faults: int = 4
     """Calls that cannot be carried out and submissions that are refused, together, before it is given up."""
+    characters: int = 400_000
+    """Of all messages together, about 100,000 to 160,000 tokens; beyond it the conversation is `context_too_long`."""
+    tokens: int = 4_000_000
+    """Of all requests and answers together, as the endpoint counts them; where it does not, only turns count."""
+    calls: int = 16
+    """Calls of one turn that are carried out."""
 
 
 @dataclass(slots=True)
@@ -72,69 +89,129 @@ async def converse(
     submit: Tool,
     read: Callable[[str], T],
     bounds: Bounds,
+    talk: Conversation[T] | None = None,
 ) -> Conversation[T]:
     """Let the model work with `tools` until it calls `submit` with arguments that `read` accepts.
 
     `opening` holds the first messages; its tools are set here. A call that cannot be carried out, or a submission
-    that `read` refuses with `UnusableReply`, is answered with what was wrong. Handlers run in a thread, one at a time.
-    Raises `ModelError` with kind `no_submission` (turns or time used up), the kind of the last refusal (faults used
-    up), or what the client raised; `InfraError` of a handler passes through.
+    that `read` refuses with `UnusableReply`, is answered with what was wrong. The calls of a turn are carried out in
+    their order, one at a time, up to a submission that is accepted; of several submissions in one turn none is.
+    `talk` is filled where it is given, so that a failure leaves what was said.
+    Raises `ModelError` with kind `no_submission` (turns, time or tokens used up), `context_too_long`, `wrong_model`
+    (turns answered by different models), the kind of the last refusal (faults used up), or what the client raised;
+    `InfraError` of a handler passes through.
     """
-    talk: Conversation[T] = Conversation(list(opening.messages))
-    handlers = {item.tool.name: item.handle for item in tools}
-    offered = (*(item.tool for item in tools), submit)
-    deadline = time.monotonic() + bounds.seconds
-    faults = 0
-    for number in range(bounds.turns):
-        if time.monotonic() > deadline:
-            raise ModelError(
-                "no_submission", f"no submission within {bounds.seconds:g} s, {number} turns; raise the limit"
-            )
-        request = Request(tuple(talk.messages), offered, None, opening.schema_name, opening.repeat, opening.purpose)
-        reply = await model.turn(request)
+    talk = Conversation([]) if talk is None else talk
+    talk.messages[:] = opening.messages
+    return await _Loop(model, opening, tools, submit, read, bounds, talk).run()
+
+
+class _Loop(Generic[T]):
+    """One conversation under way."""
+
+    def __init__(
+        self, model: Model, opening: Request, tools: Sequence[Handled], submit: Tool, read: Callable[[str], T],
+        bounds: Bounds, talk: Conversation[T],
+    ) -> None:  # fmt: skip
+        self._model, self._opening, self._submit, self._read = model, opening, submit, read
+        self._handlers: dict[str, Handler] = {item.tool.name: item.handle for item in tools}
+        self._offered = (*(item.tool for item in tools), submit)
+        self._bounds, self._talk = bounds, talk
+        self._deadline = time.monotonic() + bounds.seconds
+        self._size = sum(len(jsonio.dumps(message)) for message in talk.messages)
+        self._ids: set[str] = set()
+        self._faults = 0
+        self._last = UnusableReply("no_call", "nothing was called")
+
+    async def run(self) -> Conversation[T]:
+        for left in reversed(range(self._bounds.turns)):
+            reply = await self._turn()
+            self._add(as_message(reply))
+            for position, call in enumerate(reply.calls):
+                said, accepted = await self._answer(call, reply, position)
+                last = position == len(reply.calls) - 1
+                said += self._reminder(left) if last and not accepted else ""
+                self._add({"role": "tool", "tool_call_id": call.call_id, "content": said})
+                if accepted:
+                    return self._talk
+            if not reply.calls:
+                name = self._submit.name
+                why = "your answer was cut off" if reply.finish == "length" else "your turn called no tool"
+                self._fault(UnusableReply("truncated" if reply.finish == "length" else "no_call", why))
+                self._add(
+                    {"role": "user", "content": f"{why.capitalize()}. Call a tool; call {name} when you are done."}
+                )
+            if self._faults > self._bounds.faults:
+                message = f"{self._faults} faulty calls or submissions, the last: {self._last}"
+                raise ModelError(self._last.kind, message)
+        raise self._unfinished(f"{self._bounds.turns} turns")
+
+    async def _turn(self) -> Reply:
+        made, talk = self._opening, self._talk
+        request = Request(tuple(talk.messages), self._offered, None, made.schema_name, made.repeat, made.purpose)
+        usage = talk.usage
+        if (usage.prompt or 0) + (usage.completion or 0) > self._bounds.tokens:
+            raise self._unfinished(f"{self._bounds.tokens} tokens")
+        left = self._deadline - time.monotonic()
+        try:
+            async with asyncio.timeout(left) as limit:
+                reply = await self._model.turn(request)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise self._unfinished(f"{self._bounds.seconds:g} s") from None
+        models = {said.model for said in talk.replies} | {reply.model}
+        if len(models) > 1:
+            raise ModelError("wrong_model", f"the turns were answered by {', '.join(sorted(models))}; one has to")
+        reply = with_own_ids(reply, self._ids)
+        self._ids.update(call.call_id for call in reply.calls)
         talk.replies.append(reply)
-        talk.messages.append(as_message(reply))
-        last: UnusableReply | None = None
-        for call in reply.calls:
-            try:
-                if call.name == submit.name:
-                    talk.value = read(call.arguments)
-                    return talk
-                said = await _carry_out(call, handlers)
-            except ToolRefusal as refusal:
-                faults, said, last = faults + 1, f"refused: {refusal}", UnusableReply("bad_call", str(refusal))
-            except UnusableReply as refusal:
-                faults, said, last = faults + 1, f"refused ({refusal.kind}): {refusal}", refusal
-            talk.messages.append({"role": "tool", "tool_call_id": call.call_id, "content": said})
-        if not reply.calls:
-            faults, last = faults + 1, UnusableReply("no_call", "a turn without a call")
-            talk.messages.append({"role": "user", "content": f"Call a tool; call {submit.name} when you are done."})
-        if last is not None and faults > bounds.faults:
-            raise ModelError(last.kind, f"{faults} faulty calls or submissions, the last: {last}")
-    raise ModelError("no_submission", f"no submission within {bounds.turns} turns; raise the limit")
+        return reply
 
+    async def _answer(self, call: Call, reply: Reply, position: int) -> tuple[str, bool]:
+        """What is answered to a call, and whether it was a submission that is accepted."""
+        try:
+            if call.name == self._submit.name:
+                if sum(other.name == call.name for other in reply.calls) > 1:
+                    raise UnusableReply("repeated_submission", f"{call.name} was called twice in a turn; call it once")
+                self._talk.value = self._read(call.arguments)
+                return "accepted", True
+            if position >= self._bounds.calls:
+                raise ToolRefusal(f"only the first {self._bounds.calls} calls of a turn are carried out")
+            return await self._carry_out(call), False
+        except ToolRefusal as refusal:
+            self._fault(UnusableReply("bad_call", str(refusal)))
+            return f"refused: {refusal}", False
+        except UnusableReply as refusal:
+            self._fault(refusal)
+            return f"refused ({refusal.kind}): {refusal}", False
 
-async def _carry_out(call: Call, handlers: Mapping[str, Callable[[Mapping[str, Any]], str]]) -> str:
-    handle = handlers.get(call.name)
-    if handle is None:
-        raise ToolRefusal(f"there is no tool {call.name!r}; there are {', '.join(sorted(handlers))}")
-    try:
-        arguments = jsonio.loads(call.arguments or "{}")
-    except ValueError as error:
-        raise ToolRefusal(f"the arguments of {call.name} are no JSON: {error}") from None
-    if not isinstance(arguments, dict):
-        raise ToolRefusal(f"the arguments of {call.name} are no JSON object")
-    return await asyncio.to_thread(handle, arguments)
+    async def _carry_out(self, call: Call) -> str:
+        handle = self._handlers.get(call.name)
+        if handle is None:
+            raise ToolRefusal(f"there is no tool {call.name!r:.80}; there are {', '.join(sorted(self._handlers))}")
+        arguments = parsed(call)
+        if arguments is None:
+            raise ToolRefusal(f"the arguments of {call.name} are no JSON object")
+        return await in_thread(partial(handle, arguments))
 
+    def _fault(self, refusal: UnusableReply) -> None:
+        self._faults, self._last = self._faults + 1, refusal
 
-def as_message(reply: Reply) -> dict[str, Any]:
-    """The reply as a message of the conversation that goes on."""
-    message: dict[str, Any] = {"role": "assistant", "content": reply.text or None}
-    if reply.calls:
-        message["tool_calls"] = [
-            {"id": c.call_id, "type": "function", "function": {"name": c.name, "arguments": c.arguments}}
-            for c in reply.calls
-        ]
-    elif not reply.text:
-        message["content"] = ""
-    return message
+    def _add(self, message: dict[str, Any]) -> None:
+        self._talk.messages.append(message)
+        self._size += len(jsonio.dumps(message))
+        if self._size > self._bounds.characters:
+            limit = f"the limit is {self._bounds.characters}"
+            raise ModelError("context_too_long", f"the conversation has {self._size} characters; {limit}: raise it")
+
+    def _reminder(self, left: int) -> str:
+        """What the model is told when an end is near."""
+        room = self._bounds.characters - self._size
+        if left > 3 and room > self._bounds.characters // 5:
+            return ""
+        what = f"{left} turns are left" if left <= 3 else f"{room} characters of room are left"
+        return f"\n[{what}: call {self._submit.name} now]"
+
+    def _unfinished(self, used: str) -> ModelError:
+        return ModelError("no_submission", f"no submission within {used}; raise the limit")

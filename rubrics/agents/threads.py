@@ -10,11 +10,11 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-async def in_thread(work: Callable[[], T]) -> T:
+async def in_thread(work: Callable[[], T], undo: Callable[[T], None] | None = None) -> T:
     """What `work` returns or raises. A thread of its own: commands that take long do not hold up other conversations.
 
     Cancelled while it runs, it waits for the end of `work` and is cancelled then: two threads never use one session.
-    So `work` needs a limit of time of its own.
+    So `work` needs a limit of time of its own. `undo` gets what came of it then: what was opened is not lost.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
@@ -34,13 +34,15 @@ async def in_thread(work: Callable[[], T]) -> T:
         loop.call_soon_threadsafe(finish, value, error)
 
     threading.Thread(target=run, daemon=True).start()
-    cancelled: asyncio.CancelledError | None = None
+    cancelled: list[asyncio.CancelledError] = []
     while not done.done():
         try:
             await asyncio.wait((done,))
         except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        done.exception()
-        raise cancelled
+            cancelled.append(error)
+    if cancelled:
+        if done.exception() is None and undo is not None:
+            made = done.result()
+            await in_thread(lambda: undo(made))
+        raise cancelled[0]
     return done.result()
