@@ -17,6 +17,7 @@ from rubrics.preparation.repository import measure
 from rubrics.preparation.shell import quote
 from rubrics.records.judgements import Ran
 from rubrics.replies.probes import Route
+from rubrics.visible import one_line
 
 FILE_BYTES = 8_000_000
 """Larger files are not read: a claim of one stays a note."""
@@ -28,8 +29,8 @@ _VERSION = re.compile(r"^(?:Version:|__version__\s*=)\s*[\"']?([0-9][\w.+!-]*)",
 _NAME = re.compile(r"^Name:\s*(\S+)", re.MULTILINE)
 
 
-def checked(place: Place, probe: str, claim: Route, ran: Sequence[Ran], since: int) -> list[Finding] | str:
-    """The findings that the claim proves to be, or why it proves nothing.
+def standing_there(place: Place, probe: str, claim: Route, since: int) -> list[Finding]:
+    """What the claim proves to be of what stands in the environment now; nothing when it proves nothing.
 
     `since`: seconds of the environment's clock; what changed later is the probe's own doing. 0: it worked elsewhere.
     """
@@ -37,11 +38,20 @@ def checked(place: Place, probe: str, claim: Route, ran: Sequence[Ran], since: i
     path = None if found else _path(place, claim.place)
     if path is not None:
         found = list(_files(place, probe, path, since))
-    if not found and claim.kind == "network":
-        found = list(_network(place, probe))
-    if not found:
-        found = list(_printed(place, probe, claim, ran))
-    return found or (f"{path} holds nothing of the answer" if path else "there is no such file or object")
+    return found or (list(_network(place, probe)) if claim.kind == "network" else [])
+
+
+def printed_by(place: Place, probe: str, claim: Route, ran: Sequence[Ran]) -> list[Finding]:
+    """The same of what the cited commands printed: lines of the answer that nobody had typed. How is for a person."""
+    typed = "\n".join(item.command for item in ran)
+    found = []
+    for pointer in claim.evidence:
+        count = place.answers.seen_in(ran[int(pointer.place.removeprefix("run:"))].output)
+        if count and not place.answers.seen_in(typed):
+            where = "" if place.answers.seen_in(claim.place) else f"; said to be in {one_line(claim.place)}"
+            detail = f"a command printed {count} lines of the answer{where}"
+            found.append(Finding(probe, "answer_printed", pointer.place, detail))
+    return found
 
 
 def _objects(place: Place, probe: str, name: str) -> Iterator[Finding]:
@@ -116,12 +126,3 @@ def _network(place: Place, probe: str) -> Iterator[Finding]:
     routes = place.shell.run("tail -n +2 /proc/net/route; grep -v ' lo$' /proc/net/ipv6_route").output.split("\n")
     if any(line.strip() for line in routes) and place.config.root == "/":
         yield Finding(probe, "network", "/proc/net/route", "a network can be reached")
-
-
-def _printed(place: Place, probe: str, claim: Route, ran: Sequence[Ran]) -> Iterator[Finding]:
-    """A command printed lines of the answer that nobody had typed: how is for a person to find out."""
-    typed = "\n".join(item.command for item in ran)
-    for pointer in claim.evidence:
-        count = place.answers.seen_in(ran[int(pointer.place.removeprefix("run:"))].output)
-        if count and not place.answers.seen_in(typed):
-            yield Finding(probe, "answer_printed", pointer.place, f"a command printed {count} lines of the answer")

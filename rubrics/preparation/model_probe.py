@@ -7,7 +7,7 @@ a note for a person. A model that gave no report has not looked: that is said, a
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
@@ -16,11 +16,12 @@ from rubrics.agents.tools import Looks, environment_tools
 from rubrics.environments.session import Session
 from rubrics.errors import InfraError, ModelError
 from rubrics.preparation.findings import Finding, LateProbe
-from rubrics.preparation.model_checks import checked
+from rubrics.preparation.model_checks import printed_by, standing_there
 from rubrics.preparation.place import Place
 from rubrics.prompting.fences import fence
 from rubrics.prompting.tasks import facts_view, spec_view
 from rubrics.prompting.templates import render
+from rubrics.records.judgements import Ran
 from rubrics.records.models import Request, Tool
 from rubrics.replies.probes import ROUTES, ProbeReport, Route, probe_schema, read_probe
 from rubrics.visible import one_line, shortened
@@ -49,6 +50,9 @@ class ModelProbe:
         self._bounds = bounds
 
     def look(self, place: Place) -> list[Finding]:
+        open_still = [finding for check in place.proved for finding in check()]
+        if open_still:
+            return open_still
         place.shell.forget()
         place.shell.run("find \"$S\" -mindepth 1 -maxdepth 1 ! -name .gitconfig -exec rm -rf -- '{}' +")
         since = int(place.shell.text("date +%s")) if place.copy is None else 0
@@ -63,15 +67,21 @@ class ModelProbe:
                 raise
             return self._unfinished(place, error.kind, str(error))
         place.shell.forget()
-        found: list[Finding] = []
-        for claim in report.routes:
-            proved = checked(place, self.name, claim, looks.ran, since)
-            if isinstance(proved, str):
-                place.notes.append(f"{self.name}: {claim.kind} {_named(place, claim)}: not proved: {proved}")
-            else:
-                found += proved
+        found = [finding for claim in report.routes for finding in self._proved(place, claim, looks.ran, since)]
         place.reports[self.name] = "found" if found else "found_nothing"
         return found
+
+    def _proved(self, place: Place, claim: Route, ran: Sequence[Ran], since: int) -> list[Finding]:
+        standing = standing_there(place, self.name, claim, since)
+        if standing:
+            place.proved.append(lambda: standing_there(place, self.name, claim, 0))
+            return standing
+        printed = printed_by(place, self.name, claim, ran)
+        if printed:
+            place.proved.append(lambda: printed)
+        else:
+            place.notes.append(f"{self.name}: not proved: {claim.kind} {_safe(place, claim.place)}")
+        return printed
 
     async def _report(self, place: Place, session: Session, looks: Looks) -> ProbeReport:
         tools = environment_tools(session, looks, time.monotonic() + self._bounds.seconds)
@@ -113,10 +123,6 @@ def _copy(place: Place) -> Iterator[Session]:
     else:
         with place.copy() as session:
             yield session
-
-
-def _named(place: Place, claim: Route) -> str:
-    return _safe(place, claim.place)
 
 
 def _safe(place: Place, text: str) -> str:

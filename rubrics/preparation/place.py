@@ -11,6 +11,7 @@ from rubrics.environments.session import Session
 from rubrics.errors import InfraError
 from rubrics.preparation.answers import Answers, answers_of
 from rubrics.preparation.config import UNSEEN, Preparation
+from rubrics.preparation.findings import Finding
 from rubrics.preparation.guards import inside
 from rubrics.preparation.packages import Published, published
 from rubrics.preparation.repository import Repository, commit_of, find_top, open_view, resolve, submodules
@@ -43,6 +44,8 @@ class Place:
     reports: dict[str, str] = field(default_factory=dict)
     """By name of a probe that may fail to finish: what became of its last look (`found_nothing`, `found`, or
     `unfinished_<class>`)."""
+    proved: list[Callable[[], list[Finding]]] = field(default_factory=list)
+    """What late probes have proved, as checks of whether it is still open: a later look may fail to mention it."""
     copy: Callable[[], AbstractContextManager[Session]] | None = None
     """Opens a copy of the environment as it is now, which is thrown away; null where the backend cannot."""
     in_system: list[str] | None = None

@@ -1,0 +1,8 @@
+"""The corpus of planted leaks is shared with the tests of environments."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "environments"))
