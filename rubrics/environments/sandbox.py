@@ -7,6 +7,8 @@ import os
 import shutil
 import signal
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 
 from rubrics.environments import mounts
@@ -60,10 +62,10 @@ class Sandbox:
             command += ["--setenv", name, value]
         command += ["--chdir", "/", f"{FOLDER}/sh", "-c", LOOP]
         pipe = subprocess.PIPE
-        self._process = subprocess.Popen(
-            [*self._limited(), *command], stdin=pipe, stdout=pipe, stderr=pipe, env={"PATH": PATH},
+        self._process = _starter().submit(
+            subprocess.Popen, [*self._limited(), *command], stdin=pipe, stdout=pipe, stderr=pipe, env={"PATH": PATH},
             start_new_session=True,
-        )  # fmt: skip
+        ).result()  # fmt: skip
 
     def _limited(self) -> list[str]:
         """Words before a command that put it into the control group, or give it process limits where there is none."""
@@ -108,6 +110,12 @@ class Sandbox:
             mounts.unmount(self._folder)
         shutil.rmtree(self._folder, ignore_errors=True)
         self._cgroup.close()
+
+
+@cache
+def _starter() -> ThreadPoolExecutor:
+    """A thread that lives as long as this process: `--die-with-parent` ends a sandbox with the thread it came from."""
+    return ThreadPoolExecutor(1, "sandboxes")
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
