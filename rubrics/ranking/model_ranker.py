@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from rubrics import jsonio
@@ -62,23 +62,23 @@ class AgentRanker:
         tools = workspace.tools(time.monotonic() + self._bounds.seconds)
         submit = _submit(bout)
         opening = self._opening(bout, (*(item.tool for item in tools), submit))
-        bounds = f"{self._bounds.turns} {self._bounds.seconds:g} {self._bounds.faults}"
+        bounds = jsonio.dumps(asdict(self._bounds))
         key = self._model.key(opening, "ranking", workspace.base.image_digest or "", bounds)
         if (kept := _recalled(bout, await self._model.recall(key))) is not None:
             return replace(heard, **kept)
-        submitted: list[str] = []
+        submitted = ""
         read = reader(bout, workspace.looks.ran)
 
         def accept(text: str) -> Round:
-            said = read(text)
-            submitted.append(text)
+            nonlocal submitted
+            said, submitted = read(text), text
             return said
 
         talk = await converse(self._model, opening, tools, submit, accept, self._bounds)
-        found = _heard(talk)
-        said = found["said"]
-        await self._model.remember(key, _kept(submitted[-1], workspace.looks.ran, found))
-        return replace(heard, **_fields(said, found))
+        assert talk.value is not None
+        account = _account(talk)
+        await self._model.remember(key, _kept(submitted, workspace.looks.ran, account))
+        return replace(heard, **_fields(talk.value, account))
 
     def _opening(self, bout: Bout, tools: tuple[Tool, ...]) -> Request:
         made = first_form("agent", bout, FORMS, self._limit)
@@ -92,24 +92,17 @@ def _submit(bout: Bout) -> Tool:
     return Tool("submit_ranking", "Submit the marks of all candidates; it ends the work.", ranking_schema(bout.labels))
 
 
-def _heard(talk: Conversation[Round]) -> dict[str, Any]:
-    models = {reply.model for reply in talk.replies}
-    if len(models) > 1:
-        message = f"the turns were answered by {', '.join(sorted(models))}; one model has to answer all of them"
-        raise ModelError("wrong_model", message)
-    assert talk.value is not None
+def _account(talk: Conversation[Round]) -> dict[str, Any]:
     usage = talk.usage
     return {
-        "said": talk.value, "model": models.pop(), "calls": len(talk.replies), "cost": talk.cost,
+        "model": talk.replies[-1].model, "calls": len(talk.replies), "cost": talk.cost,
         "usage": [usage.prompt, usage.cached, usage.completion],
     }  # fmt: skip
 
 
-def _kept(submitted: str, ran: list[Ran], found: dict[str, Any]) -> str:
-    """What is remembered: the submission as it came, and the commands that it may point to."""
-    listed = [[item.command, item.output] for item in ran]
-    account = {name: found[name] for name in ("model", "usage", "cost")}
-    return json.dumps({"submitted": submitted, "ran": listed, **account})
+def _kept(submitted: str, ran: list[Ran], account: dict[str, Any]) -> str:
+    """What is remembered: the submission as it came, the commands that it may point to, what it cost."""
+    return json.dumps({"submitted": submitted, "ran": [[item.command, item.output] for item in ran], **account})
 
 
 def _recalled(bout: Bout, text: str | None) -> dict[str, Any] | None:

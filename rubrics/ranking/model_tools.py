@@ -11,8 +11,6 @@ from rubrics.agents.loop import Handled, ToolRefusal
 from rubrics.agents.tools import Looks, ShownAttempt, attempt_tools, environment_tools
 from rubrics.environments.session import Environment, Session
 from rubrics.errors import InfraError
-from rubrics.prompting.fences import fence
-from rubrics.prompting.transcripts import outline
 from rubrics.ranking.bouts import Bout, Candidate
 from rubrics.ranking.model_prompt import FOLDER
 from rubrics.records.judgements import Ran
@@ -27,9 +25,6 @@ RUN = tool(
     "Run a shell command in an attempt's own environment: the repository with its change. There is no network. What a "
     f"command leaves behind stays until {OPEN} other attempts' environments were used. Numbered like run_command.",
     {"attempt": "Label of the attempt.", "command": "Shell command."},
-)
-OUTLINE = tool(
-    "show_outline", "The attempt's transcript in outline: one line a turn.", {"attempt": "Label of the attempt."}
 )
 
 
@@ -65,7 +60,6 @@ class Workspace:
             *environment_tools(self.base, self.looks, until),
             Handled(RUN, lambda values: self._run(values, until)),
             *attempt_tools(shown),
-            Handled(OUTLINE, self._outline),
         )
 
     def _run(self, values: Mapping[str, Any], until: float) -> str:
@@ -91,12 +85,6 @@ class Workspace:
             session = self._environment.open(self._bout.task, item.rollout)
         self._open[item.label] = session
         return session
-
-    def _outline(self, values: Mapping[str, Any]) -> str:
-        item = self._named(Arguments(OUTLINE, values))
-        if not item.rollout.turns:
-            raise ToolRefusal("the attempt has no transcript")
-        return fence("outline", outline(item.rollout.turns))
 
     def _named(self, arguments: Arguments) -> Candidate:
         label = arguments.text("attempt").strip()

@@ -30,8 +30,8 @@ SPEC = "Make `level` say how good the change is."
 def patch(level: int, note: str = "plain") -> str:
     """A change whose quality stands in it."""
     return (
-        "diff --git a/level.py b/level.py\n--- a/level.py\n+++ b/level.py\n@@ -1,2 +1,2 @@\n"
-        f"-level = 0\n+level = {level}\n note = '{note}'\n"
+        "diff --git a/level.py b/level.py\n--- a/level.py\n+++ b/level.py\n@@ -1 +1,2 @@\n"
+        f"-level = 0\n+level = {level}\n+note = '{note}'\n"
     )
 
 
