@@ -64,7 +64,7 @@ def _transcript(turns: Sequence[Turn]) -> Iterator[str]:
         first, last = kept
         yield fence("outline of the first turns", Shown("\n".join(lines[:first])))
         skipped = sum(len(line) + 1 for line in lines[:first])
-        yield f"Turns {first} to {last - 1} are left out; show_transcript without turns, from offset {skipped}, goes on."
+        yield f"Turns {first} to {last - 1} left out; show_transcript without turns shows them from offset {skipped}."
         yield fence("outline of the last turns", Shown("\n".join(lines[last:])))
     yield "show_transcript opens turns, search_transcript finds lines."
 

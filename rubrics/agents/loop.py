@@ -130,7 +130,7 @@ class _Loop(Generic[T]):
             for position, call in enumerate(reply.calls):
                 said, accepted = await self._answer(call, reply, position)
                 last = position == len(reply.calls) - 1
-                said += self._reminder(left) if last and not accepted else ""
+                said += self._reminder(left, len(said)) if last and not accepted else ""
                 self._add({"role": "tool", "tool_call_id": call.call_id, "content": said})
                 if accepted:
                     return self._talk
@@ -205,9 +205,9 @@ class _Loop(Generic[T]):
             limit = f"the limit is {self._bounds.characters}"
             raise ModelError("context_too_long", f"the conversation has {self._size} characters; {limit}: raise it")
 
-    def _reminder(self, left: int) -> str:
-        """What the model is told when an end is near."""
-        room = self._bounds.characters - self._size
+    def _reminder(self, left: int, said: int) -> str:
+        """What the model is told when an end is near; `said`: characters of the answer that it stands under."""
+        room = self._bounds.characters - self._size - said
         if left > 3 and room > self._bounds.characters // 5:
             return ""
         what = f"{left} turns are left" if left <= 3 else f"{room} characters of room are left"
