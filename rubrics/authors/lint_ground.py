@@ -17,7 +17,7 @@ COPIED_RUN = 8
 COPIED_LINE = 20
 """Characters of a whole line that make a copy; shorter lines stand everywhere."""
 
-_PLACE = re.compile(r"([^\s:][^:\n]*):(\d{1,7})(?:-\d{1,7})?")
+_PLACE = re.compile(r"([^\s:][^:\n]*):(\d{1,9})(?::[ \t]+(.*))?", re.DOTALL)
 _TICKED = re.compile(r"`([^`\n]+)`")
 _COINED = re.compile(
     r"(?<![\w'])(?:[^\W\d]\w*_\w+|_\w+|[a-z]+[a-z0-9]*[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*|[^\W\d]\w+(?=\())(?!\w)"
@@ -30,30 +30,33 @@ _KNOWN = frozenset({*keyword.kwlist, *dir(builtins), "self", "cls", "args", "kwa
 
 
 def anchored(kind: Kind, criterion: Criterion, ground: Ground) -> Wrong | None:
-    """A quote that stands in the spec, a `path:line` that exists, or, for a guard, a named fault."""
+    """A quote that stands in the spec, a `path:line: quote` that stands there, or, for a guard, a named fault."""
     if criterion.anchor is None:
         if criterion.fault is not None:
             return None
         return Wrong(
-            "it has no anchor", "Quote the passage of the spec that asks for it, or name path:line; else drop it"
+            "it has no anchor", "Quote the passage of the spec that asks for it, or name a line of a file; else drop it"
         )
     if spec_anchored(criterion, ground.spec):
         return None
     place = _PLACE.fullmatch(criterion.anchor.strip())
     if place is not None:
-        if ground.line_stands(place[1], int(place[2])):
+        if ground.line_stands(place[1], int(place[2]), place[3] or ""):
             return None
-        return Wrong(f"its anchor {criterion.anchor.strip()} is no line of a file", "Name a line that you have read")
+        return Wrong(
+            f"its anchor {place[1]}:{place[2]} is no line of a file, or reads otherwise",
+            "Name a line that you have read, and quote it as it is",
+        )
     return Wrong(
         "its anchor does not stand in the spec, word for word",
-        f"Quote at least {SHORTEST_QUOTE} characters of the spec as they are, or name path:line",
+        f"Quote at least {SHORTEST_QUOTE} characters of the spec as they are, or name a line of a file",
     )
 
 
 def spec_anchored(criterion: Criterion, spec: str | None) -> bool:
     """Whether the anchor is a passage of the spec, blanks collapsed."""
-    quote = _ELLIPSIS.sub("", _collapsed(criterion.anchor or "").strip("\"'`“”")).rstrip()
-    return len(quote) >= SHORTEST_QUOTE and quote in _collapsed(spec or "")
+    quote = _ELLIPSIS.sub("", collapsed(criterion.anchor or "").strip("\"'`“”")).rstrip()
+    return len(quote) >= SHORTEST_QUOTE and quote in collapsed(spec or "")
 
 
 def accident(kind: Kind, criterion: Criterion, ground: Ground) -> Wrong | None:
@@ -92,7 +95,7 @@ def _is_path(text: str) -> bool:
 def _stands(name: str, text: str) -> bool:
     """Whether the text holds the name as a whole, blanks collapsed where the name has any."""
     if _WORD.fullmatch(name) is None:
-        return _collapsed(name) in _collapsed(text)
+        return collapsed(name) in collapsed(text)
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
@@ -123,9 +126,9 @@ def shared_passage(text: str, source: str, allowed: str = "") -> str | None:
 
     What stands in `allowed` too is no copy.
     """
-    plain, permitted = _collapsed(text), _collapsed(allowed)
+    plain, permitted = collapsed(text), collapsed(allowed)
     for line in source.splitlines():
-        passage = _collapsed(line)
+        passage = collapsed(line)
         if len(passage) >= COPIED_LINE and " " in passage and passage in plain and passage not in permitted:
             return passage
     words = _TOKEN.findall(text)
@@ -141,5 +144,6 @@ def _spaced(words: list[str]) -> str:
     return f" {' '.join(words)} "
 
 
-def _collapsed(text: str) -> str:
+def collapsed(text: str) -> str:
+    """The text with one blank wherever it has any."""
     return " ".join(text.split())

@@ -50,8 +50,9 @@ class Ground:
     studied: tuple[Studied, ...]
     tests: frozenset[str]
     """Ids of the tests that decide the outcome."""
-    line_stands: Callable[[str, int], bool]
-    """(path, line from 1): whether the file has that line, at base or in the new state of a studied attempt."""
+    line_stands: Callable[[str, int, str], bool]
+    """(path, line from 1, quote): whether the file has that line at base, or in the new state of a studied attempt, and
+    the quote's first line stands on it, blanks collapsed."""
     name_stands: Callable[[str], bool]
     """Whether a name (a word, or a path) stands at base, as far as base is known."""
     copies_sealed: Callable[[str], bool]

@@ -2,34 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rubrics.authors.author import Author, Brief, StudiedAttempt
 from rubrics.authors.builtin import BuiltinAuthor
 from rubrics.contrasts.measure import Attempt, Study
+from rubrics.environments.session import Environment
+from rubrics.errors import InfraError, ModelError
+from rubrics.judges.judge import Judge
 from rubrics.records.census import CensusLine
 from rubrics.records.rubrics import Rubric
+from rubrics.records.tasks import Task
 from rubrics.rules.digest import rubric_digest
 from rubrics.rules.evaluate import RuleEvaluator, measured_table
 from rubrics.stages import rubric_files
+from rubrics.stages.authoring import Desks, with_contents
 from rubrics.stages.options import Options
+from rubrics.stages.preparing import preparation_config
 from rubrics.stages.stage import Chunk, census_rows
 from rubrics.stages.study import Candidate, choose_studied
 from rubrics.stages.study_source import DumpSource, StoreSource, StudySource
+from rubrics.stages.task_records import task_records
 from rubrics.stages.tasks import by_task, task_chunks
 from rubrics.store.store import StageRun, Store
+from rubrics.visible import one_line, shortened
+
+if TYPE_CHECKING:
+    from rubrics.models.client import Client
+
+AT_ONCE = 4
+"""Tasks of a chunk that a model works on at once; each may have an environment open."""
 
 
 class Synthesize:
-    """Writes `rubrics`, `studies`, `contrasts` and the rubric files of the chosen tasks; others keep theirs."""
+    """Writes `rubrics`, `studies`, `contrasts` and the rubric files of the chosen tasks; others keep theirs, and so
+    does a task whose author failed."""
 
     name = "synthesize"
 
-    def __init__(self, store: Store, options: Options) -> None:
+    def __init__(
+        self,
+        store: Store,
+        options: Options,
+        model: Client | None = None,
+        environment: Environment | None = None,
+        judge: Judge | None = None,
+    ) -> None:
+        """With `model` it is the author; `environment` is where it reads repositories, `judge` tries its questions."""
         self._store = store
         self._options = options
+        self._model = model
+        self._environment = environment
+        self._judge = judge
+        self._failed: set[str] = set()
         self._source: StudySource = DumpSource(options) if options.study_from else StoreSource(store)
         self._chunks = list(task_chunks(store, options))
         self._written: list[Rubric] = []
@@ -40,13 +68,31 @@ class Synthesize:
 
     def work(self, run: StageRun, chunk: Chunk) -> int:
         candidates = self._source.attempts(chunk.items)
-        tasks = {row["task_id"]: row for row in self._rows("tasks", chunk)}
+        tasks = task_records(self._store, list(chunk.items))
         facts = by_task(self._rows("facts", chunk))
-        with RuleEvaluator() as evaluator:
-            author = BuiltinAuthor(partial(_evaluated, evaluator))
-            for task_id in chunk.items:
-                self._one_task(run, author, _brief(task_id, tasks.get(task_id)), candidates[task_id], facts[task_id])
+
+        def one(author: Author, task_id: str) -> None:
+            brief = _brief(task_id, tasks[task_id][0] if task_id in tasks else None)
+            self._one_task(run, author, brief, candidates[task_id], facts[task_id])
+
+        if self._model is None:
+            with RuleEvaluator() as evaluator:
+                author = BuiltinAuthor(partial(_evaluated, evaluator))
+                for task_id in chunk.items:
+                    one(author, task_id)
+        else:
+            self._by_model(self._model, tasks, chunk, one)
         return chunk.rollouts
+
+    def _by_model(
+        self, model: Client, tasks: Mapping[str, Any], chunk: Chunk, one: Callable[[Author, str], None]
+    ) -> None:
+        from rubrics.authors.model_author import ModelAuthor
+
+        desks = Desks(tasks, self._environment, preparation_config(self._options.config))
+        author = ModelAuthor(model, model.run, desks, self._note, self._judge)
+        with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="author") as pool:
+            list(pool.map(partial(one, author), chunk.items))
 
     def _rows(self, table: str, chunk: Chunk) -> list[dict[str, Any]]:
         return self._store.rows(table, where="task_id IN (SELECT unnest($ids))", ids=list(chunk.items))
@@ -67,31 +113,46 @@ class Synthesize:
             return
         study = Study([Attempt(item.rollout_id, item.outcome == "passed", candidates[item]) for item in chosen])
         digest = study.digest()
+        studied = tuple(
+            StudiedAttempt(a.rollout_id, a.passed, a.facts, study.contrasts(a.facts)) for a in study.attempts
+        )
+        try:
+            rubrics = self._written_by(author, brief, studied, digest)
+        except (ModelError, InfraError) as error:
+            self._failed.add(brief.task_id)
+            said = shortened(one_line(str(error)), 300)
+            self._note(brief.task_id, error.kind, f"no rubric from {author.name}, earlier ones stay: {said}")
+            return
         own = {"study_digest": digest, "task_id": brief.task_id}
         run.append(
             "studies", [{**a.facts, **own, "rollout_id": a.rollout_id, "passed": a.passed} for a in study.attempts]
         )
         run.append("contrasts", [{**own, "rollout_id": row["rollout_id"], **study.contrasts(row)} for row in facts])
-        studied = tuple(
-            StudiedAttempt(a.rollout_id, a.passed, a.facts, study.contrasts(a.facts)) for a in study.attempts
-        )
-        for rubric in author.write(brief, studied, digest):
+        for rubric in rubrics:
             self._written.append(rubric)
             if not rubric.criteria:
                 self._note(brief.task_id, f"empty_{rubric.kind}_rubric", rubric.note)
         if len({attempt.passed for attempt in study.attempts}) < 2:
-            self._note(
-                brief.task_id, "no_contrast", "the studied attempts all passed or all failed: guard criteria only"
-            )
+            left = "guard criteria only" if self._model is None else "no criterion tells passes from failures"
+            self._note(brief.task_id, "no_contrast", f"the studied attempts all passed or all failed: {left}")
+
+    def _written_by(
+        self, author: Author, brief: Brief, studied: tuple[StudiedAttempt, ...], digest: str
+    ) -> tuple[Rubric, Rubric]:
+        if self._model is not None:
+            studied = with_contents(studied, self._source.opened([item.rollout_id for item in studied]))
+        return author.write(brief, studied, digest)
 
     def _note(self, task_id: str, kind: str, detail: str) -> None:
         self._census.append(CensusLine(self.name, "task", kind, task_id, detail))
 
     def finish(self, run: StageRun) -> None:
-        done = {task_id for chunk in self._chunks for task_id in chunk.items}
+        done = {task_id for chunk in self._chunks for task_id in chunk.items} - self._failed
+        self._written.sort(key=lambda rubric: (rubric.task_id, rubric.kind))
         for table in ("studies", "contrasts", "rubrics"):
             run.keep(table, "task_id NOT IN (SELECT unnest($done))", done=sorted(done))
-        run.append("rubrics", [rubric_files.row(rubric) for rubric in self._written])
+        prompt = self._prompt_digest()
+        run.append("rubrics", [{**rubric_files.row(rubric), "prompt_digest": prompt} for rubric in self._written])
         known = {
             row["rubric_digest"]
             for row in self._store.rows("rubrics", ["rubric_digest", "task_id", "kind"], "author <> 'edited'")
@@ -103,11 +164,18 @@ class Synthesize:
             rubric_files.save(self._store.paths, rubric)
         run.append("census", census_rows(self._census))
 
+    def _prompt_digest(self) -> str | None:
+        if self._model is None:
+            return None
+        from rubrics.authors.model_prompt import digest
 
-def _brief(task_id: str, task: Mapping[str, Any] | None) -> Brief:
+        return digest()
+
+
+def _brief(task_id: str, task: Task | None) -> Brief:
     if task is None:
         return Brief(task_id, None, False)
-    return Brief(task_id, task["spec"], bool(task["repository"] or task["image"]))
+    return Brief(task_id, task.spec, bool(task.repository or task.image or task.recipe), task)
 
 
 def _evaluated(

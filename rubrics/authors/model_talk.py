@@ -1,0 +1,66 @@
+"""The conversation of an author: study, draft, one report of what is wrong, and the draft again."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from rubrics.agents.loop import Bounds, Conversation, Handled, converse
+from rubrics.authors.lint_records import Finding
+from rubrics.authors.model_draft import Drafts, Work
+from rubrics.authors.model_prompt import SUBMIT, revision, submit_tool
+from rubrics.models.model import Model
+from rubrics.records.models import Request
+from rubrics.replies.drafts import read_drafts
+
+STUDY = Bounds(turns=40, seconds=1800.0, faults=4)
+REVISION = Bounds(turns=12, seconds=900.0, faults=3)
+Submission = tuple[str, Drafts]
+"""What was submitted, as written and as read."""
+Examine = Callable[[Drafts], Awaitable[list[Finding]]]
+
+
+async def talk(
+    model: Model, opening: Request, tools: Sequence[Handled], labels: Sequence[str], examine: Examine
+) -> Work:
+    """Raises `ModelError` when one of the two submissions does not come to be, `InfraError` when a tool breaks."""
+
+    def read(text: str) -> Submission:
+        return text, read_drafts(text, labels)
+
+    submit = submit_tool(labels)
+    first = await converse(model, opening, tools, submit, read, STUDY)
+    draft, drafts = _value(first)
+    found = await examine(drafts)
+    replies, again = list(first.replies), None
+    if found:
+        messages = tuple(answered(first.messages, revision(found)))
+        second = await converse(
+            model, Request(messages, purpose=opening.purpose, schema_name=opening.schema_name), tools, submit, read,
+            REVISION,
+        )  # fmt: skip
+        again = _value(second)[0]
+        replies += second.replies
+    return Work(draft, again, replies[-1].model, len(replies))
+
+
+def answered(messages: Sequence[Mapping[str, Any]], said: str) -> list[Mapping[str, Any]]:
+    """The messages with an answer to the submission that ended them, and to what was called beside it."""
+    last = max(place for place, message in enumerate(messages) if message["role"] == "assistant")
+    have = {message.get("tool_call_id") for message in messages[last + 1 :]}
+    waiting = [call for call in messages[last]["tool_calls"] if call["id"] not in have]
+    submission = next(call["id"] for call in waiting if call["function"]["name"] == SUBMIT)
+    answers = [
+        {
+            "role": "tool",
+            "tool_call_id": call["id"],
+            "content": said if call["id"] == submission else "not carried out: you had submitted before it",
+        }
+        for call in waiting
+    ]
+    return [*messages, *answers]
+
+
+def _value(conversation: Conversation[Submission]) -> Submission:
+    assert conversation.value is not None  # `converse` returns with a value or raises
+    return conversation.value
