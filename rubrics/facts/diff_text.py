@@ -154,9 +154,10 @@ class Scanner:
         return end
 
     def _keep(self, old_start: int, new_start: int, section: str, body: list[str]) -> None:
-        body = [line if line[:1] in ("+", "-", " ") else f" {line}" for line in body if line[:1] != "\\"]
-        added = sum(line[0] == "+" for line in body)
-        removed = sum(line[0] == "-" for line in body)
+        marks = [line[:1] for line in body]
+        if len(body) != marks.count("+") + marks.count("-") + marks.count(" "):
+            body = [line if line[:1] in ("+", "-", " ") else f" {line}" for line in body if line[:1] != "\\"]
+        added, removed = marks.count("+"), marks.count("-")
         if self._file is None:
             self.notes.add("no_header")
         elif added or removed:
