@@ -43,21 +43,23 @@ def read_audit(text: str, asked: Mapping[str, str], resolve: Resolve) -> tuple[D
     With an empty label pointers carry none. `resolve`: see `evidence.labelled`. Raises `UnusableReply`, see `kinds.py`.
     """
     reply = read_object(text, "findings", "repeated_finding")
-    (findings,) = shape.fields(reply, ("findings",), "the reply")
-    values = shape.complete(findings, tuple(asked), "finding", "findings")
+    (findings,) = shape.fields(reply, ("findings",), ())
+    values = shape.complete(findings, tuple(asked), "finding", ("findings",))
     return tuple(
         _decided(finding, label, value, resolve) for (finding, label), value in zip(asked.items(), values, strict=True)
     )
 
 
 def _decided(finding: str, label: str, value: Any, resolve: Resolve) -> Decided:
-    place = f"findings.{finding}"
+    place = ("findings", finding)
     why, verdict, evidence = shape.fields(value, ("reason", "verdict", "evidence"), place)
-    why = shape.reason(why, f"{place}.reason", (finding.casefold(), *DECISIONS))
-    decision = cast(Decision, shape.one_of(verdict, DECISIONS, f"{place}.verdict", "off_scale"))
-    pointers = read_evidence(evidence, f"{place}.evidence", resolve)
+    why = shape.reason(why, (*place, "reason"), (finding, *DECISIONS))
+    decision = cast(Decision, shape.one_of(verdict, DECISIONS, (*place, "verdict"), "off_scale"))
+    pointers = read_evidence(evidence, (*place, "evidence"), resolve)
     prefix = (f"{label}:",) if label else ("patch:", "transcript:")
     if decision == "confirmed" and not any(pointer.place.startswith(prefix) for pointer in pointers):
         wanted = f"something of {label}" if label else "patch or transcript"
-        raise unusable("no_evidence", f"{place}: confirmed without evidence; point at {wanted}, or say unclear")
+        raise unusable(
+            "no_evidence", f"{shape.at(place)}: confirmed without evidence; point at {wanted}, or say unclear"
+        )
     return Decided(finding, decision, why, pointers)

@@ -91,30 +91,30 @@ def draft_schema(labels: Sequence[str]) -> Schema:
 
 def read_drafts(text: str, labels: Sequence[str]) -> Mapping[Kind, Draft]:
     """Both rubrics of a submission. Raises `UnusableReply`, see `kinds.py`."""
-    values = shape.fields(read_object(text), KINDS, "the submission")
+    values = shape.fields(read_object(text), KINDS, ())
     return {kind: _draft(kind, value, labels) for kind, value in zip(KINDS, values, strict=True)}
 
 
 def _draft(kind: Kind, value: Any, labels: Sequence[str]) -> Draft:
-    note, criteria = shape.fields(value, ("note", "criteria"), kind)
-    note = shape.reason(note, f"{kind}.note")
-    listed_criteria = shape.items(criteria, f"{kind}.criteria", MAX_CRITERIA)
-    drafted = tuple(_criterion(f"{kind}.criteria[{i}]", item, labels) for i, item in enumerate(listed_criteria))
-    _once([item.id for item in drafted], "repeated_criterion", f"{kind}.criteria")
+    note, criteria = shape.fields(value, ("note", "criteria"), (kind,))
+    note = shape.reason(note, (kind, "note"))
+    listed_criteria = shape.items(criteria, (kind, "criteria"), MAX_CRITERIA)
+    drafted = tuple(_criterion((kind, "criteria", i), item, labels) for i, item in enumerate(listed_criteria))
+    _once([item.id for item in drafted], "repeated_criterion", (kind, "criteria"))
     return Draft(note, drafted)
 
 
-def _criterion(place: str, value: Any, labels: Sequence[str]) -> DraftCriterion:
+def _criterion(place: shape.Place, value: Any, labels: Sequence[str]) -> DraftCriterion:
     given = dict(zip(_FIELDS, shape.fields(value, _FIELDS, place), strict=True))
-    at = {name: f"{place}.{name}" for name in _FIELDS}
+    at = {name: (*place, name) for name in _FIELDS}
     name = shape.text(given["id"], at["id"])
     if len(name) > MAX_ID or not _ID.fullmatch(name):
         wanted = f"lower-case words joined by '-', at most {MAX_ID} characters"
-        raise unusable("shape", f"{at['id']} is {shape.shown(name)}; wanted {wanted}")
+        raise unusable("shape", f"{shape.at(at['id'])} is {shape.shown(name)}; wanted {wanted}")
     method = cast(DraftMethod, shape.one_of(given["method"], METHODS, at["method"]))
     rule = shape.text_or_null(given["rule"], at["rule"])
     if (rule is not None) != (method == "rule"):
-        raise unusable("shape", f"{at['rule']} is {shape.shown(rule)}; wanted a rule exactly for method rule")
+        raise unusable("shape", f"{shape.at(at['rule'])} is {shape.shown(rule)}; wanted a rule exactly for method rule")
     return DraftCriterion(
         id=name,
         text=shape.reason(given["text"], at["text"], (name,)),
@@ -130,33 +130,37 @@ def _criterion(place: str, value: Any, labels: Sequence[str]) -> DraftCriterion:
     )
 
 
-def _scale(value: Any, place: str) -> tuple[str, ...]:
+def _scale(value: Any, place: shape.Place) -> tuple[str, ...]:
     levels = tuple(shape.text(level, place) for level in shape.items(value, place))
     if not LEVELS[0] <= len(levels) <= LEVELS[1] or len(
         {" ".join(level.casefold().split()) for level in levels}
     ) != len(levels):
-        raise unusable("shape", f"{place}: wanted {LEVELS[0]} to {LEVELS[1]} different levels, worst first")
+        raise unusable("shape", f"{shape.at(place)}: wanted {LEVELS[0]} to {LEVELS[1]} different levels, worst first")
     return levels
 
 
-def _anchor(value: Any, place: str) -> Anchor:
+def _anchor(value: Any, place: shape.Place) -> Anchor:
     kind, where, quote = shape.fields(value, ("kind", "place", "quote"), place)
-    kind = cast(AnchorKind, shape.one_of(kind, ANCHORS, f"{place}.kind"))
-    where, quote = shape.text_or_null(where, f"{place}.place"), shape.text_or_null(quote, f"{place}.quote")
+    kind = cast(AnchorKind, shape.one_of(kind, ANCHORS, (*place, "kind")))
+    where, quote = shape.text_or_null(where, (*place, "place")), shape.text_or_null(quote, (*place, "quote"))
     if (quote is not None) != (kind != "none"):
-        raise unusable("shape", f"{place}.quote is {shape.shown(quote)}; wanted a quote, but null for kind none")
+        raise unusable(
+            "shape", f"{shape.at(place)}.quote is {shape.shown(quote)}; wanted a quote, but null for kind none"
+        )
     if (where is not None) != (kind == "file") or (where is not None and not _FILE_LINE.fullmatch(where)):
-        raise unusable("shape", f"{place}.place is {shape.shown(where)}; wanted <path>:<line> exactly for kind file")
+        raise unusable(
+            "shape", f"{shape.at(place)}.place is {shape.shown(where)}; wanted <path>:<line> exactly for kind file"
+        )
     return Anchor(kind, where, quote)
 
 
-def _rests_on(value: Any, labels: Sequence[str], place: str) -> tuple[str, ...]:
+def _rests_on(value: Any, labels: Sequence[str], place: shape.Place) -> tuple[str, ...]:
     named = tuple(shape.one_of(label, labels, place, "unknown_candidate") for label in shape.items(value, place))
     _once(named, "repeated_candidate", place)
     return named
 
 
-def _once(names: Sequence[str], kind: str, place: str) -> None:
+def _once(names: Sequence[str], kind: str, place: shape.Place) -> None:
     for name in names:
         if names.count(name) > 1:
-            raise unusable(kind, f"{place} names {shape.shown(name)} twice; name it once")
+            raise unusable(kind, f"{shape.at(place)} names {shape.shown(name)} twice; name it once")

@@ -16,7 +16,7 @@ from rubrics.records.rollouts import Turn
 from rubrics.replies import shape
 from rubrics.replies.kinds import unusable
 from rubrics.replies.patch_places import PatchPlaces
-from rubrics.replies.quotes import MIN_SUBSTANCE, foldings, has_substance, stands_in
+from rubrics.replies.quotes import MIN_SUBSTANCE, Quote, foldings
 from rubrics.visible import one_line
 
 Resolve = Callable[[Pointer], str | None]
@@ -40,6 +40,7 @@ class Sources:
         self._turns = turns or ()
         self._runs = runs
         self._places: PatchPlaces | None = None
+        self._texts: dict[str, tuple[str, ...]] = {}
         self._folded: dict[str, tuple[str, ...]] = {}
 
     def wrong(self, pointer: Pointer) -> str | None:
@@ -47,28 +48,32 @@ class Sources:
         match = _PLACE.fullmatch(pointer.place)
         if match is None:
             return f"no such place; wanted {FORMS}"
-        if not has_substance(pointer.quote):
+        path, line, what, number = match.groups()
+        quote = Quote(pointer.quote)
+        if not quote.has_substance():
             return f"the quote has fewer than {MIN_SUBSTANCE} characters; quote more of it"
-        if match["path"] is not None:
+        if path is not None:
             if not self._patch:
                 return "there is no patch"
             self._places = self._places or PatchPlaces(self._patch)
-            return self._places.wrong(match["path"], int(match["line"]), pointer.quote)
-        number = int(match["number"])
-        items: Sequence[Any] = self._turns if match["what"] == "transcript" else self._runs
+            return self._places.wrong(path, int(line), quote)
+        number = int(number)
+        items: Sequence[Any] = self._turns if what == "transcript" else self._runs
         if number >= len(items):
             return f"there is no {pointer.place}; there are {len(items)}, counted from 0"
-        return self._within(pointer, items[number])
+        return self._within(pointer.place, quote, items[number])
 
-    def _within(self, pointer: Pointer, item: Turn | Ran) -> str | None:
-        texts = tuple(_turn_texts(item)) if isinstance(item, Turn) else (item.command, item.output)
-        quote = pointer.quote.strip()
-        if any(quote in text for text in texts):
+    def _within(self, place: str, quote: Quote, item: Turn | Ran) -> str | None:
+        texts = self._texts.get(place)
+        if texts is None:
+            texts = tuple(_turn_texts(item)) if isinstance(item, Turn) else (item.command, item.output)
+            self._texts[place] = texts
+        if quote.is_in_any(texts):
             return None
-        forms = self._folded.get(pointer.place)
+        forms = self._folded.get(place)
         if forms is None:
-            forms = self._folded[pointer.place] = tuple(form for text in texts for form in foldings(text))
-        return None if stands_in(quote, forms) else "the quote does not stand there"
+            forms = self._folded[place] = tuple(form for text in texts for form in foldings(text))
+        return None if quote.is_in_forms(forms) else "the quote does not stand there"
 
 
 def labelled(by_label: Mapping[str, Resolve], runs: Resolve | None = None) -> Resolve:
@@ -85,15 +90,16 @@ def labelled(by_label: Mapping[str, Resolve], runs: Resolve | None = None) -> Re
     return wrong
 
 
-def read_evidence(value: Any, place: str, resolve: Resolve) -> tuple[Pointer, ...]:
+def read_evidence(value: Any, place: shape.Place, resolve: Resolve) -> tuple[Pointer, ...]:
     """The pointers of a list, every one of them resolved. Raises `UnusableReply`."""
     pointers = []
     for index, item in enumerate(shape.items(value, place)):
-        where, quote = shape.fields(item, ("place", "quote"), f"{place}[{index}]")
-        pointer = Pointer(shape.text(where, f"{place}[{index}].place"), shape.text(quote, f"{place}[{index}].quote"))
+        at = (*place, index)
+        where, quote = shape.fields(item, ("place", "quote"), at)
+        pointer = Pointer(shape.text(where, (*at, "place")), shape.text(quote, (*at, "quote")))
         wrong = resolve(pointer)
         if wrong is not None:
-            said = f"{place}[{index}]: {shape.shown(pointer.place)} with {shape.shown(pointer.quote)}: {wrong}"
+            said = f"{shape.at(at)}: {shape.shown(pointer.place)} with {shape.shown(pointer.quote)}: {wrong}"
             raise unusable("unresolved_evidence", said)
         pointers.append(pointer)
     return tuple(pointers)

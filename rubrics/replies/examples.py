@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 REASON = "<what you saw and where, in one or two sentences>"
@@ -16,15 +17,13 @@ ROUTE = "<path or reference, as a command names it>"
 PLACE = "<pointer to where it stands>"
 
 PLACEHOLDERS = (REASON, QUOTE, LEVEL, CRITERION, CANDIDATE, FINDING, DETAIL, COMPARISON, ROUTE, PLACE)
-_STRIPPED = frozenset(" ".join(text.strip("<>").casefold().split()) for text in PLACEHOLDERS)
-_LONGEST = 2 * max(map(len, PLACEHOLDERS))
+_WORDS = "|".join(r"\s+".join(map(re.escape, text.strip("<>").split())) for text in PLACEHOLDERS)
+_ECHO = re.compile(rf"[\s<>]*(?:{_WORDS})[\s<>]*", re.IGNORECASE)
 
 
 def is_placeholder(text: str) -> bool:
     """Whether the text is one of the placeholders, with or without its angle brackets, in any case and spacing."""
-    if len(text) > _LONGEST:
-        return False
-    return " ".join(text.strip(" \t\r\n<>").casefold().split()) in _STRIPPED
+    return _ECHO.fullmatch(text) is not None
 
 
 _POINTER = {"place": PLACE, "quote": QUOTE}

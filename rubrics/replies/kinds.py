@@ -27,8 +27,10 @@ KINDS: dict[str, str] = {
     "unknown_finding": "A verdict on a finding that was not asked about.",
     "repeated_finding": "Two verdicts on one finding.",
     "off_range": "A number outside its range.",
+    "contradiction": "No clear difference, and marks that differ. Raised by the ranking.",
     "bad_call": "A call of a tool that cannot be carried out. Raised by the loop of agents.",
     "no_call": "An agent's turn without a call. Raised by the loop of agents.",
+    "repeated_submission": "Two submissions in one turn. Raised by the loop of agents.",
 }
 """Every kind of `UnusableReply`, and what it means."""
 

@@ -70,22 +70,24 @@ def probe_schema() -> Schema:
 def read_probe(text: str, runs: Sequence[Ran]) -> ProbeReport:
     """The report that the submission consists of. Raises `UnusableReply`, see `kinds.py`."""
     reply = read_object(text)
-    why, findings = shape.fields(reply, ("reason", "findings"), "the submission")
-    why = shape.reason(why, "reason")
+    why, findings = shape.fields(reply, ("reason", "findings"), ())
+    why = shape.reason(why, ("reason",))
     resolve = Sources(None, None, runs).wrong
-    routes = [_route(f"findings[{i}]", item, resolve) for i, item in enumerate(shape.items(findings, "findings"))]
+    routes = [_route(("findings", i), item, resolve) for i, item in enumerate(shape.items(findings, ("findings",)))]
     return ProbeReport(why, tuple(routes))
 
 
-def _route(at: str, value: Any, resolve: Resolve) -> Route:
+def _route(at: shape.Place, value: Any, resolve: Resolve) -> Route:
     kind, place, detail, remedy, evidence = shape.fields(value, _FIELDS, at)
-    kind = shape.one_of(kind, tuple(ROUTES), f"{at}.kind")
-    place = shape.text(place, f"{at}.place")
+    kind = shape.one_of(kind, tuple(ROUTES), (*at, "kind"))
+    place = shape.text(place, (*at, "place"))
     if one_line(place) != place or len(place) > MAX_PLACE:
-        raise unusable("shape", f"{at}.place is {shape.shown(place)}; wanted a path or a reference on one line")
-    detail = shape.reason(detail, f"{at}.detail", (kind, place.casefold()))
-    remedy = cast(SuggestedRemedy, shape.one_of(remedy, REMEDIES, f"{at}.remedy"))
-    pointers = read_evidence(evidence, f"{at}.evidence", resolve)
+        raise unusable(
+            "shape", f"{shape.at((*at, 'place'))} is {shape.shown(place)}; wanted a path or a reference on one line"
+        )
+    detail = shape.reason(detail, (*at, "detail"), (kind, place))
+    remedy = cast(SuggestedRemedy, shape.one_of(remedy, REMEDIES, (*at, "remedy")))
+    pointers = read_evidence(evidence, (*at, "evidence"), resolve)
     if not pointers:
-        raise unusable("no_evidence", f"{at}: a finding without evidence; point at a command that shows it")
+        raise unusable("no_evidence", f"{shape.at(at)}: a finding without evidence; point at a command that shows it")
     return Route(kind, place, detail, remedy, pointers)

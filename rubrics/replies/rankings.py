@@ -69,11 +69,11 @@ def read_ranking(text: str, labels: Sequence[str], resolve: Resolve) -> Round:
     Raises `UnusableReply`, see `kinds.py`.
     """
     reply = read_object(text, "candidates", "repeated_candidate")
-    candidates, why, same = shape.fields(reply, ("candidates", "reason", "no_clear_difference"), "the reply")
-    values = shape.complete(candidates, labels, "candidate", "candidates")
+    candidates, why, same = shape.fields(reply, ("candidates", "reason", "no_clear_difference"), ())
+    values = shape.complete(candidates, labels, "candidate", ("candidates",))
     ranked = tuple(_ranked(label, value, resolve) for label, value in zip(labels, values, strict=True))
-    why = shape.reason(why, "reason", ("true", "false"))
-    return Round(ranked, why, shape.yes_or_no(same, "no_clear_difference"))
+    why = shape.reason(why, ("reason",), ("true", "false"))
+    return Round(ranked, why, shape.yes_or_no(same, ("no_clear_difference",)))
 
 
 def own(label: str, evidence: Sequence[Pointer]) -> bool:
@@ -82,25 +82,24 @@ def own(label: str, evidence: Sequence[Pointer]) -> bool:
 
 
 def _ranked(label: str, value: Any, resolve: Resolve) -> Ranked:
-    place = f"candidates.{label}"
+    place = ("candidates", label)
     given = dict(zip(_FIELDS, shape.fields(value, _FIELDS, place), strict=True))
-    why = shape.reason(given["reason"], f"{place}.reason", (label.casefold(),))
-    checks = {name: shape.whole(given[name], 1, 5, f"{place}.{name}") for name in CHECKS}
-    evidence = read_evidence(given["evidence"], f"{place}.evidence", resolve)
+    why = shape.reason(given["reason"], (*place, "reason"), (label,))
+    checks = {name: shape.whole(given[name], 1, 5, (*place, name)) for name in CHECKS}
+    evidence = read_evidence(given["evidence"], (*place, "evidence"), resolve)
     low = [name for name in CHECKS if checks[name] <= LOW]
     if low and not own(label, evidence):
         raise unusable(
-            "no_evidence", f"{place}: {low[0]} is {checks[low[0]]}; point at something of {label} that shows it"
+            "no_evidence",
+            f"{shape.at(place)}: {low[0]} is {checks[low[0]]}; point at something of {label} that shows it",
         )
-    found = {
-        name: pointers for name in FLAGS if (pointers := _flag(given[name], f"{place}.{name}", resolve)) is not None
-    }
+    found = {name: pointers for name in FLAGS if (pointers := _flag(given[name], (*place, name), resolve)) is not None}
     flags = {name: pointers for name, pointers in found.items() if own(label, pointers)}
     return Ranked(label, why, checks, evidence, flags, tuple(name for name in found if name not in flags))
 
 
-def _flag(value: Any, place: str, resolve: Resolve) -> tuple[Pointer, ...] | None:
+def _flag(value: Any, place: shape.Place, resolve: Resolve) -> tuple[Pointer, ...] | None:
     """The evidence of a flag that is claimed; null where it is not."""
     found, evidence = shape.fields(value, ("found", "evidence"), place)
-    pointers = read_evidence(evidence, f"{place}.evidence", resolve)
-    return pointers if shape.yes_or_no(found, f"{place}.found") else None
+    pointers = read_evidence(evidence, (*place, "evidence"), resolve)
+    return pointers if shape.yes_or_no(found, (*place, "found")) else None

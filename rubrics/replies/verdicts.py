@@ -72,29 +72,29 @@ def verdict_schema(asks: Sequence[Ask]) -> Schema:
 def read_verdicts(text: str, asks: Sequence[Ask], resolve: Resolve) -> VerdictSet:
     """The complete set of verdicts that the reply consists of. Raises `UnusableReply`, see `kinds.py`."""
     reply = read_object(text, "verdicts", "repeated_criterion")
-    guard, verdicts = shape.fields(reply, (GUARD, "verdicts"), "the reply")
+    guard, verdicts = shape.fields(reply, (GUARD, "verdicts"), ())
     addressed = _addressed(guard, resolve)
-    values = shape.complete(verdicts, [ask.name for ask in asks], "criterion", "verdicts")
+    values = shape.complete(verdicts, [ask.name for ask in asks], "criterion", ("verdicts",))
     return VerdictSet(tuple(_verdict(a, v, resolve) for a, v in zip(asks, values, strict=True)), addressed)
 
 
 def _addressed(value: Any, resolve: Resolve) -> Addressed | None:
-    why, found, evidence = shape.fields(value, ("reason", "found", "evidence"), GUARD)
-    why = shape.reason(why, f"{GUARD}.reason", ("true", "false"))
-    found = shape.yes_or_no(found, f"{GUARD}.found")
-    pointers = read_evidence(evidence, f"{GUARD}.evidence", resolve)
+    why, found, evidence = shape.fields(value, ("reason", "found", "evidence"), (GUARD,))
+    why = shape.reason(why, (GUARD, "reason"), ("true", "false"))
+    found = shape.yes_or_no(found, (GUARD, "found"))
+    pointers = read_evidence(evidence, (GUARD, "evidence"), resolve)
     if found and not pointers:
         raise unusable("no_evidence", f"{GUARD}: found, but no evidence; point at the text, or say false")
     return Addressed(why, pointers) if found else None
 
 
 def _verdict(ask: Ask, value: Any, resolve: Resolve) -> Verdict:
-    place, scale = f"verdicts.{ask.name}", ask.criterion.scale
+    place, scale = ("verdicts", ask.name), ask.criterion.scale
     why, level, evidence = shape.fields(value, ("reason", "level", "evidence"), place)
-    level = shape.one_of(level, scale, f"{place}.level", "off_scale")
-    why = shape.reason(why, f"{place}.reason", {ask.name.casefold(), *(word.casefold() for word in scale)})
-    pointers = read_evidence(evidence, f"{place}.evidence", resolve)
+    level = shape.one_of(level, scale, (*place, "level"), "off_scale")
+    why = shape.reason(why, (*place, "reason"), (ask.name, *scale))
+    pointers = read_evidence(evidence, (*place, "evidence"), resolve)
     rank = scale.index(level)
     if rank and not pointers:
-        raise unusable("no_evidence", f"{place}: level {level!r} without evidence; point at what it rests on")
+        raise unusable("no_evidence", f"{shape.at(place)}: level {level!r} without evidence; point at what it rests on")
     return Verdict(ask.kind, ask.criterion.id, level, rank / (len(scale) - 1), why, pointers)
