@@ -105,4 +105,4 @@ def _synthesize(store: Store, options: Options, client: Client | None, stack: Ex
         return Synthesize(store, options)
     opener = stack.enter_context(open_environment(options, store))
     bench = stack.enter_context(open_bench(options, store, client))
-    return Synthesize(store, options, client, opener, bench.judge if bench else None)  # type: ignore[call-arg]
+    return Synthesize(store, options, client, opener, bench.judge if bench else None)

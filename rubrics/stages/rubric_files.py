@@ -45,8 +45,8 @@ def load(paths: StorePaths, task_id: str, evaluator: RuleEvaluator) -> dict[Kind
     return found
 
 
-def row(rubric: Rubric) -> dict[str, Any]:
-    """The rubric as a row of the `rubrics` table."""
+def row(rubric: Rubric, prompt_digest: str | None = None) -> dict[str, Any]:
+    """The rubric as a row of the `rubrics` table; `prompt_digest` is that of the prompt which its author was given."""
     return {
         "rubric_digest": rubric_digest(rubric),
         "task_id": rubric.task_id,
@@ -57,7 +57,7 @@ def row(rubric: Rubric) -> dict[str, Any]:
         "n_criteria": len(rubric.criteria),
         "content": criteria_json(rubric),
         "note": rubric.note,
-        "prompt_digest": None,
+        "prompt_digest": prompt_digest,
         "code_version": __version__,
     }
 

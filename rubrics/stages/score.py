@@ -55,10 +55,9 @@ class Score:
         self._failures: Counter[tuple[str, str, str]] = Counter()
         self._lock = threading.Lock()
         self._rubrics: dict[str, dict[Kind, Rubric]] = {}
-        known = {
-            row["rubric_digest"]: row["author"]
-            for row in store.rows("rubrics", ["rubric_digest", "author", "task_id", "kind"])
-        }
+        rows = store.rows("rubrics", ["rubric_digest", "author", "prompt_digest", "task_id", "kind"])
+        known = {row["rubric_digest"]: row["author"] for row in rows}
+        self._prompts = {row["rubric_digest"]: row["prompt_digest"] for row in rows}
         self._checked: Checked = {}
         with RuleEvaluator(self._checked) as evaluator:
             for chunk in self._chunks:
@@ -78,7 +77,9 @@ class Score:
                 rows = measured.drop_columns(["rollout_id"])
                 verdicts = list(builtin.judge(evaluator, named, rows, alone=self._bench is None))
                 rollout_ids = measured.column("rollout_id").to_pylist()
-                run.append("rubrics", [rubric_files.row(rubric) for rubric in named.values()])
+                run.append(
+                    "rubrics", [rubric_files.row(rubric, self._prompts.get(digest)) for digest, rubric in named.items()]
+                )
                 run.append_table("grades", grade_table(verdicts, rollout_ids, task_id, self._judge, self._repeats))
                 self._count_verdicts(task_id, verdicts)
         for task_id in (name for name, found in rubrics.items() if not found):

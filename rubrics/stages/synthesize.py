@@ -152,7 +152,7 @@ class Synthesize:
         for table in ("studies", "contrasts", "rubrics"):
             run.keep(table, "task_id NOT IN (SELECT unnest($done))", done=sorted(done))
         prompt = self._prompt_digest()
-        run.append("rubrics", [{**rubric_files.row(rubric), "prompt_digest": prompt} for rubric in self._written])
+        run.append("rubrics", [rubric_files.row(rubric, prompt) for rubric in self._written])
         known = {
             row["rubric_digest"]
             for row in self._store.rows("rubrics", ["rubric_digest", "task_id", "kind"], "author <> 'edited'")
