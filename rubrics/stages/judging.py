@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from typing import Any
 
 from rubrics import __version__, jsonio
@@ -13,17 +14,18 @@ from rubrics.records.rubrics import Criterion, Kind, Rubric
 from rubrics.records.tasks import Task
 from rubrics.rules.digest import rubric_digest
 from rubrics.stages.options import Options
-from rubrics.stages.task_records import rollout_records, task_records
+from rubrics.stages.task_records import task_records
 from rubrics.store.store import Store
 
 NOT_JUDGED = "not_judged"
-_TURNS = """
-    SELECT rollout_id, turns FROM (SELECT * FROM rollouts WHERE task_id IN (SELECT unnest($tasks)))
-    JOIN transcripts USING (transcript_digest, task_id)
-"""
-_OUTCOMES = """
-    SELECT chosen_outcomes.rollout_id, chosen_outcomes.outcome, outcomes.tests FROM chosen_outcomes
-    LEFT JOIN outcomes USING (rollout_id, source) WHERE chosen_outcomes.task_id IN (SELECT unnest($tasks))
+_FIELDS = tuple(field.name for field in fields(Rollout) if field.name != "turns")
+_ROLLOUTS = """
+    SELECT rollouts.*, transcripts.turns, chosen_outcomes.outcome, outcomes.tests
+    FROM (SELECT * FROM rollouts WHERE task_id IN (SELECT unnest($tasks))) AS rollouts
+    LEFT JOIN transcripts USING (transcript_digest, task_id)
+    LEFT JOIN chosen_outcomes ON chosen_outcomes.rollout_id = rollouts.rollout_id
+    LEFT JOIN outcomes ON outcomes.rollout_id = rollouts.rollout_id AND outcomes.source = chosen_outcomes.source
+    ORDER BY rollouts.task_id, rollouts.rollout_id
 """
 
 
@@ -42,29 +44,21 @@ def cases(store: Store, rubrics: Mapping[str, Mapping[Kind, Rubric]], options: O
     wanted = {task_id: found for task_id, each in rubrics.items() if (found := judged_rubrics(each))}
     if not wanted:
         return []
-    tasks = {"tasks": list(wanted)}
-    turns = {row["rollout_id"]: row["turns"] for row in store.query(_TURNS, tasks).to_pylist()}
-    outcomes = {row["rollout_id"]: row for row in store.query(_OUTCOMES, tasks).to_pylist()}
     records = task_records(store, list(wanted))
     listed = []
-    for rollout in _rollouts(store, list(wanted), turns):
-        said = outcomes.get(rollout.rollout_id, {})
+    for row in store.query(_ROLLOUTS, {"tasks": list(wanted)}).to_pylist():
+        rollout = _rollout(row)
         task = records[rollout.task_id][0] if rollout.task_id in records else _bare(rollout.task_id)
-        judged = not options.passes_only or said.get("outcome") == "passed"
-        for repeat in range(options.repeats):
-            case = Case(task, rollout, wanted[rollout.task_id], statuses(said.get("tests")), repeat)
-            listed.append((case, judged))
+        judged = not options.passes_only or row["outcome"] == "passed"
+        said = statuses(row["tests"])
+        rubric = wanted[rollout.task_id]
+        listed += [(Case(task, rollout, rubric, said, repeat), judged) for repeat in range(options.repeats)]
     return listed
 
 
-def _rollouts(store: Store, task_ids: list[str], turns: Mapping[str, str]) -> Iterator[Rollout]:
-    from dataclasses import replace
-
-    where = "task_id IN (SELECT unnest($ids))"
-    ids = [row["rollout_id"] for row in store.rows("rollouts", ["rollout_id", "task_id"], where, ids=task_ids)]
-    for rollout in rollout_records(store, ids):
-        text = turns.get(rollout.rollout_id)
-        yield replace(rollout, turns=None if text is None else transcripts.from_json(text))
+def _rollout(row: Mapping[str, Any]) -> Rollout:
+    turns = None if row["turns"] is None else transcripts.from_json(row["turns"])
+    return Rollout(**{name: row[name] for name in _FIELDS}, turns=turns)
 
 
 def _bare(task_id: str) -> Task:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import threading
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from rubrics.errors import StoreError, UsageError
 from rubrics.store.manifest import TEMPORARY, Manifest, Version, read_manifest, write_atomic, write_manifest
 from rubrics.store.parts import PartWriter, Row
 from rubrics.store.paths import StorePaths
-from rubrics.store.schema import TABLES, Table
+from rubrics.store.schema import TABLES
 from rubrics.store.views import named_views, table_source, views_sql
 
 _NOTHING = Version("", (), 0)
@@ -103,6 +103,8 @@ class Store:
         order = ", ".join(f'"{name}"' for name in spec.order)
         manifest = self.manifest()
         parts = [self.paths.root / part for part in (manifest.current(table) or _NOTHING).parts]
+        if not parts:
+            return
         query = f"SELECT {listed} FROM {table_source(spec, manifest, self.paths.root)} WHERE {where} ORDER BY {order}"
         with _told_as_store_error(self.paths.root), _closed(parts) as connection:
             for batch in connection.sql(query, params=parameters or None).to_arrow_reader(size):
@@ -181,8 +183,8 @@ class StageRun:
         for name, writer in self._writers.items():
             writer.finish()
             parts = (*writer.carried, *(str(part.relative_to(root)) for part in writer.parts))
-            _check_unique(TABLES[name], [root / part for part in parts])
             versions[name] = Version(self.run_id, parts, writer.rows)
+        _check_unique({name: [root / part for part in version.parts] for name, version in versions.items()})
         manifest = self._store.manifest().with_versions(versions)
         write_manifest(self._store.paths.manifest, manifest)
         write_atomic(self._store.paths.views, views_sql(manifest))
@@ -221,17 +223,19 @@ def _told_as_store_error(root: Path) -> Iterator[None]:
         raise StoreError(f"{root}: {str(error).splitlines()[0]}; make the store again") from None
 
 
-def _check_unique(table: Table, parts: Sequence[Path]) -> None:
-    if not parts:
-        return
-    key = ", ".join(f'"{name}"' for name in table.key)
-    source = "read_parquet($parts, hive_partitioning = false)"
-    query = f"SELECT {key}, count(*) FROM {source} GROUP BY ALL HAVING count(*) > 1 LIMIT 1"
+def _check_unique(tables: Mapping[str, Sequence[Path]]) -> None:
+    """Raises `StoreError` when rows of a table, given with its parts, share a key."""
     with duckdb.connect() as connection:
-        rows = connection.execute(query, {"parts": [str(part) for part in parts]}).fetchall()
-    for *values, times in rows:
-        found = dict(zip(table.key, values, strict=True))
-        raise StoreError(f"table {table.name}: key {found} stands {times} times; keys are unique, nothing was written")
+        for name, parts in tables.items():
+            if not parts:
+                continue
+            key = ", ".join(f'"{column}"' for column in TABLES[name].key)
+            source = "read_parquet($parts, hive_partitioning = false)"
+            query = f"SELECT {key}, count(*) FROM {source} GROUP BY ALL HAVING count(*) > 1 LIMIT 1"
+            for *values, times in connection.execute(query, {"parts": [str(part) for part in parts]}).fetchall():
+                found = dict(zip(TABLES[name].key, values, strict=True))
+                said = f"key {found} stands {times} times; keys are unique, nothing was written"
+                raise StoreError(f"table {name}: {said}")
 
 
 @contextmanager
