@@ -9,10 +9,12 @@ from typing import Any
 import click
 
 from rubrics.cli.common import options_from, run_flow_with_progress, shared
+from rubrics.cli.models import model_options
 from rubrics.cli.printing import print_rows
 
 _TABLE = """
-    SELECT task_id, backend, rung, clean, findings, "open", rounds, coalesce(failure_class, '') AS failure
+    SELECT task_id, backend, rung, clean, findings, "open", rounds, coalesce(failure_class, '') AS failure,
+           coalesce(probe_result, '') AS model_probe
     FROM environments ORDER BY clean NULLS FIRST, task_id
 """
 SHOWN = 40
@@ -28,6 +30,7 @@ SHOWN = 40
     help="Folder that relative paths in task rows start from; may be given several times.",
 )  # fmt: skip
 @click.option("--config", metavar="FILE", help="TOML file with a table `preparation`: what is kept, what is searched.")
+@model_options
 @shared("tasks", "limit", "workers")
 def prepare(as_json: bool, **values: Any) -> int:
     """Open every task's environment, remove what gives its answer away, prove that nothing is left.
@@ -35,7 +38,10 @@ def prepare(as_json: bool, **values: Any) -> int:
     \b
     rubrics prepare --store rubrics-demo --data data/sample
 
-    Exit code 1 when an environment is not clean or could not be prepared.
+    With --model, the model then enters each environment and tries to reach the answer; what it finds and code can prove
+    is removed too.
+
+    Exit code 1 when an environment is not clean, could not be prepared, or the model gave no report of it.
     """
     from rubrics.store.store import Store
 
@@ -52,4 +58,4 @@ def prepare(as_json: bool, **values: Any) -> int:
             click.echo(f"... and {len(rows) - SHOWN} environments more: rubrics query 'FROM environments'\n")
         click.echo("Census")
         print_rows(census)
-    return 0 if all(row["clean"] for row in rows) else 1
+    return 0 if all(row["clean"] and not row["model_probe"].startswith("unfinished_") for row in rows) else 1

@@ -72,6 +72,10 @@ class Opener:
         backend = self._started()
         return None if self._prepared(backend, task) is None else backend.open(task, None)
 
+    def reopen(self, task: Task, saved: str) -> Session:
+        """A state that was saved. Raises `InfraError`."""
+        return self._started().open(task, None, saved=saved)
+
     def save(self, session: Session, owner: str) -> str:
         """See `Saving.save`."""
         return self._started().save(session, owner)

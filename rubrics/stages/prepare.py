@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
 from typing import Any
 
 from rubrics import __version__
 from rubrics.environments.session import Saving, Session
 from rubrics.errors import InfraError, UsageError
 from rubrics.preparation.config import Preparation
-from rubrics.preparation.findings import Probe
+from rubrics.preparation.findings import Probe, is_late
 from rubrics.preparation.loop import Prepared, prepare
 from rubrics.preparation.probes import PROBES
 from rubrics.records.census import CensusLine
@@ -30,6 +30,7 @@ ISOLATED = ("docker", "bubblewrap")
 class Prepare:
     """Rows of `environments` of the chosen tasks; those of other tasks stay.
 
+    `reopen` opens a state that was saved: probes that may change what they look at work in such a copy.
     Raises `UsageError` where scrubbing `/` would scrub the host's.
     """
 
@@ -42,6 +43,7 @@ class Prepare:
         environment: Saving,
         config: Preparation,
         probes: Sequence[Probe] = PROBES,
+        reopen: Callable[[Task, str], Session] | None = None,
     ) -> None:
         if environment.name not in (*ISOLATED, "none") and config.root == "/":
             raise UsageError(f"--env {environment.name}: its root is this machine's; use {' or '.join(ISOLATED)}")
@@ -49,6 +51,7 @@ class Prepare:
         self._environment = environment
         self._config = config
         self._probes = probes
+        self._reopen = reopen
         self._chunks = [
             Chunk(task_id, (task_id,), chunk.rollouts)
             for chunk in task_chunks(store, options)
@@ -74,20 +77,38 @@ class Prepare:
         common = {
             "task_id": task.task_id, "image": task.image, "backend": self._environment.name,
             "config": json.dumps(self._config.to_dict()), "code_version": __version__,
+            "probe_model": next((item.name.partition(":")[2] for item in self._probes if is_late(item)), None),
         }  # fmt: skip
         try:
             with closing(self._environment.open(task, None)) as session:
-                prepared = prepare(session, task, sealed, self._config, self._probes)
+                prepared = prepare(session, task, sealed, self._config, self._probes, self._copies(task, session))
                 image = self._image(session, task, prepared)
                 result = {**common, **prepared_columns(prepared), "rung": session.rung, "image": image}
         except InfraError as error:
             self._note(f"infra_{error.kind}", task.task_id, str(error))
             return {**common, "failure_class": error.kind, "detail": str(error), "clean": None, "notes": []}
+        for probe, report in prepared.reports.items():
+            if report.startswith("unfinished_"):
+                self._note(report, task.task_id, f"{probe} gave no report: it has not looked; see `notes`")
         if prepared.clean:
             self._note("clean", "", "environments in which a full pass finds nothing, and the proof holds")
         else:
             self._note("not_clean", task.task_id, "; ".join(f"{item.kind} {item.place}" for item in prepared.open[:5]))
         return result
+
+    def _copies(self, task: Task, session: Session) -> Callable[[], AbstractContextManager[Session]] | None:
+        """Opens the session's state as it is then; a state that no row names goes with `rubrics clean`."""
+        reopen = self._reopen
+        if reopen is None:
+            return None
+
+        @contextmanager
+        def copied() -> Iterator[Session]:
+            saved = self._environment.save(session, str(self._store.paths.root))
+            with closing(reopen(task, saved)) as copy:
+                yield copy
+
+        return copied
 
     def _image(self, session: Session, task: Task, prepared: Prepared) -> str | None:
         """The state that was kept, when it is clean; else the image that the environment was made from."""
@@ -112,5 +133,6 @@ def prepared_columns(prepared: Prepared) -> dict[str, Any]:
     return {
         "clean": prepared.clean, "rounds": len(rounds), "findings": len(rounds[0]), "open": len(rounds[-1]),
         "proof": json.dumps(prepared.proof), "probes": json.dumps(rounds), "failure_class": None, "detail": None,
+        "probe_result": next(iter(prepared.reports.values()), None),
         "notes": [note.encode("utf-8", "backslashreplace").decode() for note in prepared.notes],
     }  # fmt: skip

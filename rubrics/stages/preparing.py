@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from rubrics.errors import UsageError
 from rubrics.preparation.config import Preparation
 from rubrics.preparation.findings import Probe
+from rubrics.preparation.model_probe import model_probe
 from rubrics.preparation.probes import PROBES
 from rubrics.stages.environments import open_environment
 from rubrics.stages.options import Options
@@ -20,13 +22,21 @@ from rubrics.store.store import Store
 
 
 def run_prepare(values: dict[str, Any], submit: Submit, probes: Sequence[Probe] = PROBES) -> dict[str, int]:
-    """Prepare the chosen tasks' environments, one container each; returns how many tasks that were."""
+    """Prepare the chosen tasks' environments, one container each; returns how many tasks that were.
+
+    Where a model is named it looks too, after the other probes.
+    """
     options = Options.from_dict(values)
     config = preparation_config(options.config)
     store = Store.open(Path(options.store))
     apart = replace(options, env_mode="rollout")  # a container that several share cannot be kept
-    with open_environment(apart, store, prepared=False) as opener:
-        stage = Prepare(store, options, opener, config, probes)
+    with ExitStack() as stack:
+        if options.model:
+            from rubrics.stages.models import open_model
+
+            probes = (*probes, model_probe(stack.enter_context(open_model(options, store))))
+        opener = stack.enter_context(open_environment(apart, store, prepared=False))
+        stage = Prepare(store, options, opener, config, probes, opener.reopen)
         return {stage.name: drive(stage, store, submit, options.workers)}
 
 
