@@ -25,6 +25,7 @@ def read_task(row: Row, source: Source) -> Iterator[Item]:
         recipe=jsonio.dumps(recipe) if isinstance(recipe, (dict, list)) else text_or_none(row, "recipe"),
         workdir=text_or_none(row, "workdir"),
         test_command=text_or_none(row, "test_command"),
+        test_report=text_or_none(row, "test_report"),
         fail_to_pass=_tests(row, "fail_to_pass", source),
         pass_to_pass=_tests(row, "pass_to_pass", source),
         source=source.place,

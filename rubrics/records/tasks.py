@@ -58,6 +58,8 @@ class Task:
     """Folder of the repository inside the image."""
     test_command: str | None = None
     """Shell command that runs the tests."""
+    test_report: str | None = None
+    """Path or glob, from the working folder, of JUnit XML that the command writes; null: its output is read."""
     fail_to_pass: tuple[str, ...] = ()
     """Ids of tests that fail at base and must pass. Ids only: their text is sealed."""
     pass_to_pass: tuple[str, ...] = ()

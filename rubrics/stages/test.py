@@ -17,6 +17,7 @@ from rubrics.stages.options import Options
 from rubrics.stages.stage import Chunk, census_rows
 from rubrics.stages.task_records import rollout_records, task_records
 from rubrics.store.store import StageRun, Store
+from rubrics.testing.flicker import Run, flicker
 from rubrics.testing.plan import TestPlan
 from rubrics.testing.run import TestRun, infra, plan_of, run_tests
 
@@ -72,15 +73,31 @@ class Test:
     def work(self, run: StageRun, chunk: Chunk) -> int:
         task_id, *groups = chunk.items
         task, sealed = task_records(self._store, [task_id])[task_id]
-        rollouts = {item.rollout_id: item for item in rollout_records(self._store, [group[0] for group in groups])}
+        first = [group[0] for group in groups]
+        rollouts = {item.rollout_id: item for item in rollout_records(self._store, first)}
+        earlier = self._earlier(first)
         for group in groups:
+            runs = earlier.get(group[0], [])
             for repeat in range(self._options.repeat):
                 done = self._run(task, sealed, rollouts[group[0]])
                 self._opener.entered(done.rung or "", group if done.rung else ())
                 run.append("outcomes", [self._row(task_id, rollout_id, repeat, done) for rollout_id in group])
                 if done.outcome == "infra":
                     self._note("rollout", "infra", task_id, done.detail, len(group))
+                else:
+                    runs.append((done.outcome, done.tests))
+            if (found := flicker(runs)) is not None:
+                self._note("rollout", "flickering", task_id, found, len(group))
         return chunk.rollouts
+
+    def _earlier(self, rollout_ids: list[str]) -> dict[str, list[Run]]:
+        """What earlier runs said of the rollouts."""
+        where = "source LIKE 'run:%' AND outcome <> 'infra' AND rollout_id IN (SELECT unnest($ids))"
+        found: dict[str, list[Run]] = {}
+        for row in self._store.rows("outcomes", ["rollout_id", "outcome", "tests"], where=where, ids=rollout_ids):
+            tests = jsonio.loads(row["tests"]) if row["tests"] else {}
+            found.setdefault(row["rollout_id"], []).append((row["outcome"], tests))
+        return found
 
     def _run(self, task: Task, sealed: SealedTask | None, rollout: Any) -> TestRun:
         plan = self._plan(task, sealed)

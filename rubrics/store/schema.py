@@ -51,7 +51,7 @@ TASKS = Table(
     "tasks",
     _schema(
         task_id=TEXT, repo=TEXT, base_commit=TEXT, spec=TEXT, repository=TEXT, image=TEXT, recipe=TEXT, workdir=TEXT,
-        test_command=TEXT, fail_to_pass=TEXTS, pass_to_pass=TEXTS, source=TEXT,
+        test_command=TEXT, test_report=TEXT, fail_to_pass=TEXTS, pass_to_pass=TEXTS, source=TEXT,
     ),
     key=("task_id",),
     order=("task_id",),

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from rubrics import jsonio
 from rubrics.environments.session import CommandResult, Session
 from rubrics.errors import InfraError
+from rubrics.testing import task_report
 from rubrics.testing.readers import go_output, junit, pytest_output, tap, unittest_output
 from rubrics.testing.results import STATUSES, Results, Status, gathered
 
@@ -37,16 +38,19 @@ class Reporting:
     """A command that reports to a place named by chance, and how its results are read.
 
     pytest writes its own JUnit report at its very end, unittest is run by `unittest_report.py`; for both a run that
-    ended early leaves no report, and printed lines count for nothing. Other forms are read from their output.
+    ended early leaves no report, and printed lines count for nothing. Other forms are read from the report that the
+    task names, else from their output.
     """
 
     command: str
     form: Form
     folder: str
     nonce: str
+    report: str | None = None
+    """Where another form's command writes JUnit XML of its own."""
 
     @classmethod
-    def of(cls, command: str) -> Reporting:
+    def of(cls, command: str, report: str | None = None) -> Reporting:
         form, folder, nonce = form_of(command), f"/tmp/{secrets.token_hex(8)}", secrets.token_hex(16)
         if form == "unittest":
             runner = rf"\g<python> {folder}/run.py {folder}/report {nonce}"
@@ -54,7 +58,7 @@ class Reporting:
         if form == "pytest":
             options = f"--junitxml={folder}/report -o junit_family=xunit1 -p no:cacheprovider"
             command = f"export PYTEST_ADDOPTS='{options}'\n{command}"
-        return cls(f"{_PRELUDE}{command}", form, folder, nonce)
+        return cls(f"{_PRELUDE}{command}", form, folder, nonce, report)
 
     def prepare(self, session: Session) -> None:
         if self.form == "unittest":
@@ -62,12 +66,16 @@ class Reporting:
             session.write(f"{self.folder}/run.py", source)
         elif self.form == "pytest":
             session.write(f"{self.folder}/.keep", b"")
+        elif self.report is not None:
+            task_report.clear(session, self.report)
 
     def results(self, session: Session, done: CommandResult) -> Results:
         """What the run said. Raises `InfraError` when the environment broke."""
         if done.limit is not None:
             return Results(self.form, {}, f"ended by its {done.limit} limit")
         if self.form == "other":
+            if self.report is not None:
+                return task_report.results_of(session, self.report, done)
             return read_output(done.output, done.exit_code)
         try:
             report = session.read(f"{self.folder}/report")

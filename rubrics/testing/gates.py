@@ -8,6 +8,7 @@ from rubrics.environments.session import Environment
 from rubrics.errors import InfraError
 from rubrics.records.rollouts import Rollout
 from rubrics.records.tasks import SealedTask, Task
+from rubrics.testing.flicker import moved_tests
 from rubrics.testing.plan import opened
 from rubrics.testing.run import Original, TestRun, plan_of, run_tests
 
@@ -79,6 +80,4 @@ def _first_odd(runs: list[TestRun]) -> TestRun:
 
 
 def _moved(runs: list[TestRun]) -> set[str]:
-    """Tests whose status is not the same in every run."""
-    names = {name for run in runs for name in run.tests}
-    return {name for name in names if len({run.tests.get(name) for run in runs}) > 1}
+    return moved_tests(run.tests for run in runs)

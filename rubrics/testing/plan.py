@@ -18,6 +18,7 @@ from rubrics.environments.session import Session
 from rubrics.errors import InfraError
 from rubrics.records.tasks import Sealed, SealedTask, Task
 from rubrics.testing.planted import Watched, watched_files
+from rubrics.testing.task_report import check_pattern
 
 _PATHS = re.compile(r"^(?:---|\+\+\+) (?:[ab]/)?(.+?)\t?$|^rename (?:from|to) (.+)$|^diff --git a/(.+) b/(.+)$", re.M)
 
@@ -35,6 +36,8 @@ class TestPlan:
     """Paths that the test patch touches."""
     watched: dict[str, Watched] = field(default_factory=dict)
     """Files at base that steer a test runner."""
+    report: str | None = None
+    """Where the command writes JUnit XML of its own."""
 
 
 def touched_paths(patch: str) -> tuple[str, ...]:
@@ -58,7 +61,8 @@ def make_plan(task: Task, sealed: SealedTask | None, base: Session, before: Sess
     at_base |= {path: _content(base, path) for path in touched}
     files = at_base | _patched({path: at_base[path] for path in touched}, patch, task.task_id)
     present = {path: content for path, content in files.items() if content is not None or path in touched}
-    return TestPlan(command, present, touched, watched_files(base))
+    report = check_pattern(task.test_report) if task.test_report else None
+    return TestPlan(command, present, touched, watched_files(base), report)
 
 
 def opened(text: Sealed | None) -> str:

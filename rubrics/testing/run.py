@@ -73,7 +73,7 @@ def run_tests(environment: Environment, task: Task, plan: TestPlan, rollout: Rol
 def _run_in(session: Session, task: Task, plan: TestPlan, timeout: float) -> TestRun:
     changed = put_back(session, plan.watched, frozenset(plan.files))
     put_files(session, plan)
-    reporting = Reporting.of(plan.command)
+    reporting = Reporting.of(plan.command, plan.report)
     reporting.prepare(session)
     done = session.run(reporting.command, timeout)
     results = reporting.results(session, done)
