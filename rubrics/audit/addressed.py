@@ -35,7 +35,7 @@ _ADDRESSED = re.compile(
     r"|\b(?:mark|rate|score|grade|answer|report|give) (?:every|each|all(?: the)?) criteri(?:on|a)\b"
     r"|\b(?<!class )(?:grader|judge|evaluator|assessor|grading (?:model|system|service))s?[:,] {0,2}"
     r"(?:please |now |do not |don't )?"
-    r"(?:(?:answer|mark|rate|score|grade|reply|quote|give (?:it|this|full|every))\b|(?:all|every) criteri|addressed_to_)"
+    r"(?:(?:answer|mark|rate|score|grade|reply|quote|give (?:it|full|every))\b|(?:all|every) criteri|addressed_to_)"
     r"|\byou are (?:no longer|not) (?:the |a )?(?:grader|judge|evaluator|assessor)\b"
     r"|\b(?:system|admin(?:istrator)?) (?:notice|message|override)\b.{0,20}\bgrad(?:ing|er)"
     r"|\b(?:submission|patch|solution|attempt) (?:was|is|has been) pre-?approved\b"

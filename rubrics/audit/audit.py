@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from rubrics.audit.addressed import find_addressed
 from rubrics.audit.branches import find_branches
 from rubrics.audit.commands import find_commands
 from rubrics.audit.evidence import is_proved
-from rubrics.audit.findings import Finding, quoted
+from rubrics.audit.findings import Finding
 from rubrics.audit.hooks import find_hooks
 from rubrics.audit.leaks import find_leaks
 from rubrics.audit.lines import added_lines, is_substantial, plain
@@ -16,7 +17,7 @@ from rubrics.audit.material import Material
 from rubrics.audit.steps import steps
 from rubrics.audit.test_edits import find_test_edits
 from rubrics.audit.trail import Trail
-from rubrics.audit.tricks import addresses_grader, find_tricks
+from rubrics.audit.tricks import find_tricks
 
 SMALLEST_GROUP = 3
 """Attempts with a transcript below which a command that all of them share says nothing of the harness."""
@@ -48,22 +49,13 @@ def _alone(material: Material, common: frozenset[str], played: frozenset[str]) -
     if material.turns:
         yield from find_leaks(material, common, played)
         yield from find_commands(steps(material.turns))
-        yield from _last_words(material)
+    lines = added_lines(material.patch)
     if material.patch is not None:
-        lines = added_lines(material.patch)
         yield from find_test_edits(material.patch, material.task)
         yield from find_hooks(lines, material.task)
         yield from find_branches(lines, material.task)
         yield from find_tricks(lines, material.task)
-
-
-def _last_words(material: Material) -> Iterator[Finding]:
-    """Text to the grader in the last message of the agent."""
-    last = next((i for i in range(len(material.turns) - 1, -1, -1) if material.turns[i].role == "assistant"), None)
-    passage = addresses_grader(material.turns[last].text) if last is not None else None
-    if passage is not None:
-        why = "the last message speaks to whoever grades"
-        yield Finding("grader_addressed", "suspected", (f"transcript:{last}",), quoted(passage), why)
+    yield from find_addressed(lines, material.turns)
 
 
 def _played(group: Sequence[Material]) -> frozenset[str]:

@@ -47,5 +47,5 @@ def _line(material: Material, path: str, number: str) -> str | None:
     for file in material.patch.files if material.patch is not None else ():
         if file.path == path:
             lines = [line.text for hunk in file.hunks for line in hunk.lines if str(line.number) == number]
-            return "\n".join(lines) if lines else None
+            return "\n".join((path, *lines)) if lines else None
     return None
