@@ -100,10 +100,11 @@ class Cache:
     def spent(self, other_than: str = "", after: int = 0) -> tuple[float, int]:
         """Dollars in the account by other sessions, beyond an entry, and the last entry. Unknown costs count with
         their estimate, and with nothing where there is none."""
-        query = "select total(coalesce(cost, estimate)), max(id) from spending where id > ? and session <> ?"
+        dollars_of = "total(case when session <> ? then coalesce(cost, estimate) end)"
+        query = f"select {dollars_of}, max(id) from spending where id > ?"
         with self._lock:
             try:
-                dollars, last = self._reader.execute(query, (after, other_than)).fetchone()
+                dollars, last = self._reader.execute(query, (other_than, after)).fetchone()
             except sqlite3.Error as error:
                 raise unusable(self.path, error) from None
         return dollars, last or after

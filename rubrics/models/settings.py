@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -88,7 +89,10 @@ class ModelSettings:
     def loopback(self) -> bool:
         """The endpoint runs on this machine."""
         host = urlsplit(self.base_url or "").hostname or ""
-        return host in ("localhost", "::1") or host.startswith("127.")
+        try:
+            return host == "localhost" or ip_address(host).is_loopback
+        except ValueError:
+            return False
 
 
 def _check_address(url: str | None) -> None:
