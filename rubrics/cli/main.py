@@ -14,6 +14,7 @@ from rubrics.cli.auditing import audit
 from rubrics.cli.exporting import export
 from rubrics.cli.facts import facts
 from rubrics.cli.preparing import prepare
+from rubrics.cli.ranking import rank
 from rubrics.cli.reading import query, report, show
 from rubrics.cli.running import demo, ingest, reward, run, score, synthesize
 from rubrics.cli.testing import check_tasks, test
@@ -43,7 +44,7 @@ def cli() -> None:
 
 
 for command in (
-    run, demo, ingest, facts, prepare, test, check_tasks, synthesize, score, audit, reward, export, report, show,
+    run, demo, ingest, facts, prepare, test, check_tasks, synthesize, score, audit, rank, reward, export, report, show,
     show_prompt, query, estimate, status, doctor, clean,
 ):  # fmt: skip
     cli.add_command(command)
