@@ -48,6 +48,8 @@ _SPEAKER = re.compile(
 
 def visible(text: str) -> str:
     """The text with control, bidi and zero-width characters as `\\x1b` or `\\u202e`; line ends and tabs stay."""
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
+        return text  # most text, at a tenth of the time
     text = _CONTROL.sub(_escape, text)
     return text if text.isascii() else _BEYOND_ASCII.sub(lambda match: _HIDDEN.sub(_escape, match.group()), text)
 
@@ -60,13 +62,21 @@ def one_line(text: str) -> str:
 def defused(text: str) -> str:
     """The visible text with a backslash inside everything that could pass for the start of a mark: `[\\[turn`,
     `<\\|im_start|>`, `<\\/system>`, `Human\\:`. A second time changes nothing; only backslashes are added."""
-    marked = _BRACKET.sub(r"\g<0>\\", _TAG.sub(r"\g<0>\\", visible(text)))
-    return _SPEAKER.sub(r"\g<0>\\", f"\n{marked}")[1:]
+    text = visible(text)
+    if "<" in text:
+        text = _TAG.sub(_broken, text)
+    if "[" in text:
+        text = _BRACKET.sub(_broken, text)
+    return _SPEAKER.sub(_broken, f"\n{text}")[1:] if ":" in text else text
 
 
 def shortened(text: str, width: int) -> str:
     """At most `width` characters, then how many were left out."""
     return text if len(text) <= width else f"{text[:width]}... ({len(text) - width} characters more)"
+
+
+def _broken(match: re.Match[str]) -> str:
+    return match.group() + "\\"
 
 
 def _escape(match: re.Match[str]) -> str:

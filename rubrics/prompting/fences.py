@@ -32,7 +32,9 @@ class Section:
 
 
 def shown(text: str) -> Shown:
-    """Plain untrusted text, fit for a fence."""
+    """Plain untrusted text, fit for a fence. Raises `TypeError` for what is no text, sealed text above all."""
+    if not isinstance(text, str):
+        raise TypeError(f"{type(text).__name__} is no text that a prompt may show")
     return Shown(defused(text))
 
 
