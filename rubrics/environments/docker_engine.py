@@ -49,6 +49,12 @@ class Engine:
             client = self._local.client = docker.from_env(timeout=CALL_SECONDS).api
         return client
 
+    def data_folders(self) -> tuple[Path, ...]:
+        """Where the engine keeps containers; nothing when that is not on this machine."""
+        with _infra("engine_died", "the Docker engine does not say where it keeps containers"):
+            folder = Path(str(self.api.info().get("DockerRootDir") or "/nowhere"))
+        return (folder,) if folder.is_dir() else ()
+
     def image(self, name: str) -> ImageFacts:
         """Facts of a local image; nothing is pulled. Raises `InfraError` when it is not there."""
         with _infra("no_image", f"image {name!r} is not on the engine; `docker pull {name}` or `docker load` it"):

@@ -46,6 +46,7 @@ class DockerEnvironment:
             raise InfraError("mount", "one container per image needs root for its overlays; leave --env-mode out")
         self._limits = limits
         self._state = state
+        self._data = self.engine.data_folders()
         self._images = DockerImages(self.engine, state, Images(state, places))
         self._per_image = per_image
         self._idle: dict[str, list[Slot]] = {}
@@ -67,7 +68,7 @@ class DockerEnvironment:
         return kept is not None and kept.start == found
 
     def _begin(self, start: Start, base_commit: str | None) -> ShellSession:
-        self._state.check_disk(self._limits.free_disk)
+        self._check_disk()
         image = self._images.prepared(start, base_commit)
         if self._per_image and start.rung != "snapshot":
             return self._in_slot(image)
@@ -128,7 +129,7 @@ class DockerEnvironment:
         return ShellSession(
             shell, image.workdir, self._limits,
             why_broken=lambda error: self._why_broken(container, error), oom_kills=oom_kills,
-            check_disk=lambda: self._state.check_disk(self._limits.free_disk), closer=closer,
+            check_disk=self._check_disk, closer=closer,
             image_digest=image.digest,
             saver=None if slot else lambda owner: self._images.keep(container, image, owner),
         )  # fmt: skip
@@ -137,9 +138,12 @@ class DockerEnvironment:
         state = self.engine.state_of(container)
         if state.get("OOMKilled"):
             return "memory"
-        self._state.check_disk(self._limits.free_disk)
+        self._check_disk()
         found = f"{state.get('Status')}, exit code {state.get('ExitCode')}" if state else "gone"
         raise InfraError("engine_died", f"the container is {found}: {error}; see the engine's log") from None
+
+    def _check_disk(self) -> None:
+        self._state.check_disk(self._limits.free_disk, *self._data)
 
     def close(self) -> None:
         """See `Environment.close`."""

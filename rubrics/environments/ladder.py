@@ -14,7 +14,7 @@ from rubrics.records.tasks import Task
 
 APPLY = (
     ("", "git apply --whitespace=nowarn {patch}"),
-    ("(3way)", "git apply --3way --whitespace=nowarn {patch}"),
+    ("(3way)", "git update-index -q --refresh; git apply --3way --whitespace=nowarn {patch}"),
     ("(fuzz)", "patch -p1 --batch --forward --fuzz=3 --no-backup-if-mismatch --reject-file=- < {patch}"),
 )
 """Ways to apply a patch, the strictest first, with what they add to the rung's name."""

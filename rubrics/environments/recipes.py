@@ -71,7 +71,8 @@ def starts(task: Task, rollout: Rollout | None, saved: str | None = None) -> Ite
     A saved state stands for the task's image and repository: what was scrubbed is not entered by another way.
     """
     if rollout is not None and rollout.snapshot:
-        yield Start("snapshot", rollout.snapshot, task.workdir, patched=False)
+        ours = DEFAULT_WORKDIR if not task.image and (task.recipe or task.repository) else None
+        yield Start("snapshot", rollout.snapshot, task.workdir or ours, patched=False)
     if saved is not None:
         yield Start("prepared", Saved(saved), task.workdir, patched=True)
         return

@@ -55,11 +55,12 @@ class State:
             raise InfraError(_kind(error), f"{folder}: {error.strerror}") from None
         return folder
 
-    def check_disk(self, wanted: int) -> None:
-        """Raises `InfraError` when fewer bytes than `wanted` are free."""
-        free = shutil.disk_usage(self.root).free
-        if free < wanted:
-            raise InfraError("disk_full", f"{self.root}: {free >> 20} MiB free, {wanted >> 20} wanted; free some space")
+    def check_disk(self, wanted: int, *places: Path) -> None:
+        """Raises `InfraError` when fewer bytes than `wanted` are free in the state folder, or in one of `places`."""
+        for place in (self.root, *places):
+            free = shutil.disk_usage(place).free
+            if free < wanted:
+                raise InfraError("disk_full", f"{place}: {free >> 20} MiB free, {wanted >> 20} wanted; free some space")
 
     def note_cgroup(self, path: Path) -> None:
         with open(self.folder / "cgroups", "a", encoding="utf-8") as lines:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import difflib
 import json
 import os
+import re
+import shutil
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -46,6 +49,20 @@ def diff(path: str, before: str, after: str) -> str:
     body = "".join(difflib.unified_diff(old, new, f"a/{path}" if before else "/dev/null", f"b/{path}"))
     head = f"diff --git a/{path} b/{path}\n" + ("" if before else "new file mode 100644\n")
     return head + body
+
+
+def tiny_root(folder: Path) -> Path:
+    """A root file system of a few megabytes: a shell, some programs of this machine, and their libraries."""
+    names = ("sh", "cat", "cp", "chmod", "mkdir", "rm", "dd", "ls", "head", "find", "sha256sum", "env", "dirname")
+    sources = {f"bin/{name}": found for name in names if (found := shutil.which(name))}
+    linked = subprocess.run(["ldd", *sources.values()], capture_output=True, text=True, check=True).stdout
+    sources |= {path.lstrip("/"): path for path in re.findall(r"(/\S+) \(0x", linked)}
+    for place, source in sources.items():
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, folder / place)
+    for name in ("tmp", "var/tmp", "root", "proc", "dev", "sys", "etc", "testbed"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def started(name: str, limits: Limits | None = None, root: Path = STATE) -> Environment:

@@ -1,4 +1,4 @@
-"""What a killed process leaves, is gone after the next start; what lives, is left alone."""
+"""What a process leaves that was killed in the middle of a command, the next start removes; what lives, it leaves."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from rubrics.environments.state import State, dead_runs, is_alive, sweep
 HERE = Path(__file__).parent
 OPENS = """
 import sys
+import threading
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from environment_helpers import small_task, started
@@ -25,6 +26,8 @@ environment = started(sys.argv[2])
 sessions = [environment.open(small_task(Path(sys.argv[3])), None) for _ in range(2)]
 for session in sessions:
     session.run("(setsid sleep 7654 &) ; echo x > left", 30)
+busy = "echo begun > busy; while :; do echo x >> /tmp/busy; done"
+threading.Thread(target=sessions[0].run, args=(busy, 600), daemon=True).start()
 print(environment._state.run, flush=True)
 sys.stdin.read()
 """

@@ -96,21 +96,25 @@ class Bench:
         return run_tests(self.environment, self.task, self.plan, rollout_of(self.task, patch), 60.0)
 
 
-@pytest.fixture(scope="module", params=TESTS)
-def bench(request: pytest.FixtureRequest, base: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    folder = tmp_path_factory.mktemp("planted") / "repo"
+def bench_of(form: str, folder: Path, environment: Environment) -> Bench:
+    """A repository with the bug and its hidden tests of one form."""
     (folder / "tests").mkdir(parents=True)
     (folder / "calc.py").write_text(CALC)
     (folder / "tests" / "__init__.py").write_text("")
     (folder / "tests" / "test_calc.py").write_text(
         "from calc import zero\n\n\ndef test_zero():\n    assert zero() == 0\n"
     )
-    command, hidden, wanted = TESTS[request.param]
+    command, hidden, wanted = TESTS[form]
     kept = ("tests/test_calc.py::test_zero",) if wanted and "pytest" in command else ()
     task = small_task(folder, test_command=command, fail_to_pass=wanted, pass_to_pass=kept)
-    environment = started_or_skipped("bubblewrap")
     plan = plan_of(environment, task, SealedTask("t", Sealed(new("tests/test_hidden.py", hidden))))
-    yield Bench(environment, task, plan)
+    return Bench(environment, task, plan)
+
+
+@pytest.fixture(scope="module", params=TESTS)
+def bench(request: pytest.FixtureRequest, base: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    environment = started_or_skipped("bubblewrap")
+    yield bench_of(request.param, tmp_path_factory.mktemp("planted") / "repo", environment)
     environment.close()
 
 
@@ -179,3 +183,24 @@ def test_listed_statuses_are_ids_and_statuses_and_never_the_log(bench: Bench) ->
     done = bench.outcome(diff("calc.py", CALC, "print('a secret of the log')\n" + CALC))
     assert "secret" not in json.dumps(done.tests) + done.detail
     assert replace(done, tests={}).tests == {}
+
+
+ELSEWHERE = (
+    "prints them at the very end and leaves with code 0", "plants sitecustomize", "shadows pytest",
+    "plants a conftest that turns failures into passes",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", ["docker", "docker-per-image"])
+def test_under_docker_the_fix_passes_and_forgers_do_not(mode: str, base: None, tmp_path: Path) -> None:
+    """The same code decides in every backend; what differs is the shell and the files that it stands on."""
+    environment = started_or_skipped(mode)
+    try:
+        bench = bench_of("pytest", tmp_path / "repo", environment)
+        fixed = bench.outcome(FIX)
+        assert fixed.outcome == "passed", fixed.detail
+        assert {cheat: bench.outcome(CHEATS[cheat]).outcome for cheat in ELSEWHERE} == dict.fromkeys(
+            ELSEWHERE, "failed"
+        )
+    finally:
+        environment.close()
