@@ -11,7 +11,7 @@ from typing import Any
 
 from rubrics.agents.arguments import Arguments, tool
 from rubrics.agents.fenced import fenced
-from rubrics.agents.loop import Handled, ToolRefusal
+from rubrics.agents.loop import COMMAND_SECONDS, Handled, ToolRefusal
 from rubrics.agents.windows import middle_cut, page
 from rubrics.environments.session import CommandResult, Session
 from rubrics.records.judgements import Ran
@@ -20,7 +20,6 @@ from rubrics.visible import defused
 
 SHOWN = 16_000
 """Characters of output that one call shows."""
-COMMAND_SECONDS = 120.0
 LOOK_SECONDS = 30.0
 """Seconds that reading, listing and searching may take."""
 ABSENT = 66
@@ -31,7 +30,7 @@ RUN = tool(
     "run_command",
     "Run a shell command in the environment, in the repository's folder. There is no network. Each command is a shell "
     "of its own: only files stay. Its result is numbered, and evidence may point to it as run:<number>.",
-    {"command": "Shell command; ended after two minutes."},
+    {"command": "Shell command; it has a limit of time, two minutes as a rule."},
 )
 READ = tool(
     "read_file",

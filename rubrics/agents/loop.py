@@ -22,6 +22,7 @@ from rubrics.records.models import Call, Reply, Request, Tool, Usage
 
 T = TypeVar("T")
 Handler = Callable[[Mapping[str, Any]], str]
+COMMAND_SECONDS = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,8 @@ class Bounds:
     """Of all requests and answers together, as the endpoint counts them; where it does not, only turns count."""
     calls: int = 16
     """Calls of one turn that are carried out."""
+    command_seconds: float = COMMAND_SECONDS
+    """Time of one command in an environment; whoever makes the tools hands it to them."""
 
 
 @dataclass(slots=True)

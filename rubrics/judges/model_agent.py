@@ -99,7 +99,7 @@ class AgentJudge:
         try:
             session = await in_thread(lambda: self._opener(case.task, case.rollout), _closed)
             rung = session.rung
-            tools = _tools(case, session, looks, time.monotonic() + self._bounds.seconds)
+            tools = _tools(case, session, looks, self._bounds)
             sources = Sources(case.rollout.patch, case.rollout.turns, looks.ran)
             await converse(
                 self._model, request, tools, _submit(asks), lambda text: read_verdicts(text, asks, sources.wrong),
@@ -151,8 +151,9 @@ def _attempt(case: Case) -> ShownAttempt:
     return ShownAttempt(case.rollout.patch, case.rollout.turns, case.tests)
 
 
-def _tools(case: Case, session: Session, looks: Looks, until: float) -> tuple[Handled, ...]:
-    return (*environment_tools(session, looks, until), *attempt_tools({"": _attempt(case)}, single=True))
+def _tools(case: Case, session: Session, looks: Looks, bounds: Bounds) -> tuple[Handled, ...]:
+    inside = environment_tools(session, looks, time.monotonic() + bounds.seconds, bounds.command_seconds)
+    return (*inside, *attempt_tools({"": _attempt(case)}, single=True))
 
 
 @lru_cache(maxsize=1)
