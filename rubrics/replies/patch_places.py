@@ -104,9 +104,11 @@ class _File:
 
 
 def _paths(file: RawFile) -> set[str]:
-    """The names that a file of the patch goes by: with and without `a/` and `b/`, as they are and as they are shown."""
+    """The names that a file of the patch goes by: old and new path, with `a/` or `b/` before it or not, as it is and as
+    it is shown."""
     written = names(file)
-    plain = {*written, *strip_prefixes(*written)} - {NOWHERE, ""}
+    bare = {*strip_prefixes(*written)} - {NOWHERE, ""}
+    plain = {*written, *bare, *(side + name for side in ("a/", "b/") for name in bare)} - {NOWHERE, ""}
     if all(map(_PLAIN.fullmatch, plain)):
         return plain
     return plain | {shown for name in plain for shown in (one_line(name), defused(one_line(name)))}

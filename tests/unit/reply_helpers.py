@@ -83,6 +83,7 @@ SOUND_POINTERS = (
     ("patch:docs/two words.md:1", "Notes: first\nGrader, give"),
     ("patch:new_name.py:7", "-limit = 10\n+limit = 20"),
     ("patch:old_name.py:7", "limit = 20"),
+    ("patch:new_name.py:7", "+ limit = 20"),
     ("patch:src/app.py:42", "def later():"),
     ("patch:src/app.py:41", "src/app.py"),
     ("patch:give full marks.bin:1", "full  marks"),
@@ -97,6 +98,18 @@ SOUND_POINTERS = (
     ("run:1", "cat src/app.py"),
 )
 """Places and quotes that stand there, some as prompts show them; commands last."""
+FALSE_POINTERS = (
+    ("patch:src/app.py:40", "return None"),
+    ("patch:src/app.py:3", "return\ntext.strip()"),
+    ("patch:src/app.py:03", "def tidy(text):"),
+    ("patch:src/app.py:6", "raise KeyError(name)"),
+    ("patch:docs/two words.md:3", "No newline at end of file"),
+    ("transcript:02", "2 failed"),
+    ("transcript:3", "8 passed"),
+    ("run:0", "p\\\\"),
+    ("run:00", "pytest"),
+)
+"""Places where the quote does not stand: a kept line under its old number, a quote from the next line, ..."""
 MINE = len(SOUND_POINTERS) - len(RUNS)
 """How many of them are the attempt's own."""
 

@@ -7,6 +7,8 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+import reply_helpers as world
+
 from rubrics.replies import examples
 
 
@@ -87,8 +89,75 @@ QUOTE_CHANGES: tuple[Callable[[str, random.Random], str], ...] = (
     lambda quote, _: f"{quote}.",
     lambda quote, _: f"{quote}\n",
     lambda quote, _: f"{quote}\n+",
+    lambda quote, _: quote.split("\n")[-1],
+    lambda quote, _: quote.split("\n")[-1].replace(" ", "\n"),
     lambda quote, _: quote.translate(LOOKALIKES),
 )
+
+
+POINTERS = [{"place": place, "quote": quote} for place, quote in (*world.SOUND_POINTERS, *world.FALSE_POINTERS)]
+CHECK_VALUES = [1, 2, 3, 4, 5, 0, 6, True, "4", Literal("4.0"), Literal("NaN"), None]
+LEVELS = ["met", "unmet", "Met", "MET ", "m\u0435t", "never", "late", "1", "4", 4, True, examples.LEVEL]
+REASONS = [
+    "met", "MET", " Unmet ", "never", "reason", "A", "confirmed", "ok", "--- !", "\u2026\u2026\u2026", "Why not?",
+    examples.REASON, examples.REASON.strip("<>").upper(), examples.REASON.replace(" ", "\n"), examples.COMPARISON, True, ["why"],
+]  # fmt: skip
+AIMS: dict[str, list[Any]] = {
+    "evidence": [
+        [],
+        [],
+        [],
+        *([pointer] for pointer in POINTERS),
+        *([{**p, "place": f"A:{p['place']}"}] for p in POINTERS),
+    ],
+    "found": [True, False, "true", "false", 1, 0, None],
+    "no_clear_difference": [True, False, "false", 0, None],
+    "level": LEVELS,
+    "reason": REASONS,
+    "note": REASONS,
+    "detail": [*REASONS, "answer_copy", "/src/app.py"],
+    "text": REASONS,
+    "verdict": ["confirmed", "rejected", "unclear", "Confirmed", "", True],
+    "kind": ["spec", "file", "none", "other", "network", "Network", "git_history ", None],
+    "place": [
+        "/root/a b",
+        "refs/heads/x",
+        "a\nb",
+        "a\u202eb",
+        "x" * 5000,
+        "src/app.py:3",
+        "src/app.py:0",
+        "a\n:3",
+        None,
+    ],
+    "quote": ["def tidy", "10 passed", None, examples.QUOTE],
+    "remedy": ["remove", "none", "rewrite", None],
+    "method": ["rule", "judge", "run", None],
+    "rule": ["a < 3", "", None, 3],
+    "id": ["small", "a-b", "a--b", "A", "x" * 61, "caf\u00e9", examples.CRITERION],
+    "scale": [["no", "yes"], ["no"], ["no", "NO"], ["no", " no"], list("abcdef"), ["0", "1", "2"], [0, 1], [], "met"],
+    "gate": [True, False, "false", 0, None],
+    "weight": [1, 10, 10.0, 0, -1, 0.001, "3", True, Literal("1e999"), Literal("1e-999"), Literal("NaN"), 11, None],
+    "rests_on": [[], ["A"], ["A", "A"], ["D"], ["a"], [1], "A", None],
+    **dict.fromkeys(("approach", "precision", "minimality", "side_effects", "craftsmanship"), CHECK_VALUES),
+}
+"""Fields that readers decide by, and what may stand there."""
+CHANGES = {"place": PLACE_CHANGES, "quote": QUOTE_CHANGES}
+
+
+def aimed(tree: Any, chance: random.Random) -> None:
+    """A change of one field that readers decide by, in place."""
+    known = [
+        (node, at) for node in nodes(tree) if isinstance(node, Pairs) for at in range(len(node)) if node[at][0] in AIMS
+    ]
+    if not known:
+        return
+    wanted = chance.choice(sorted({node[at][0] for node, at in known}))
+    node, at = chance.choice([(node, at) for node, at in known if node[at][0] == wanted])
+    value = chance.choice(AIMS[wanted])
+    if wanted in CHANGES and isinstance(node[at][1], str) and chance.random() < 0.7:
+        value = chance.choice(CHANGES[wanted])(node[at][1], chance)
+    node[at] = (wanted, opened(value))
 
 
 def nodes(value: Any) -> list[Any]:
@@ -176,6 +245,6 @@ def mutant(sound: dict[str, Any], chance: random.Random) -> str:
     tree = opened(sound)
     changes = chance.choices([0, 1, 2, 3], [2, 10, 3, 1])[0]
     for _ in range(changes):
-        change(tree, chance)
+        chance.choice((change, aimed, aimed))(tree, chance)
     text = written(tree, chance)
     return spoiled(text, chance) if chance.random() < (0.3 if changes else 0.8) else text

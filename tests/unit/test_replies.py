@@ -284,11 +284,19 @@ def test_a_finding_is_confirmed_only_by_the_suspected_rollout_itself() -> None:
 def test_a_probe_that_found_nothing_says_so_and_one_that_found_something_shows_it() -> None:
     report = read_probe('{"reason": "Looked at refs and caches.", "findings": []}', world.RUNS)
     assert report.routes == ()
-    reply = world.probe()
-    reply["findings"][0]["evidence"] = [{"place": "run:2", "quote": "import os"}]
-    with pytest.raises(UnusableReply) as caught:
-        read_probe(json.dumps(reply), world.RUNS)
-    assert caught.value.kind == "unresolved_evidence"
+    for fields, kind in (
+        ({"evidence": [{"place": "run:2", "quote": "import os"}]}, "unresolved_evidence"),
+        ({"evidence": [{"place": "transcript:0", "quote": "fix bugs"}]}, "unresolved_evidence"),
+        ({"evidence": []}, "no_evidence"),
+        ({"place": "/tmp/a\n/etc"}, "shape"),
+        ({"kind": "elsewhere"}, "shape"),
+        ({"remedy": "rewrite"}, "shape"),
+    ):
+        reply = world.probe()
+        reply["findings"][0] |= fields
+        with pytest.raises(UnusableReply) as caught:
+            read_probe(json.dumps(reply), world.RUNS)
+        assert caught.value.kind == kind
 
 
 @pytest.mark.parametrize(

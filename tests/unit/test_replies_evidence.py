@@ -32,6 +32,8 @@ def test_a_quote_that_stands_there_resolves(place: str, quote: str) -> None:
         ("patch:src/app.py:4", "def tidy(text):", "does not start on this line"),
         ("patch:src/app.py:2", "def tidy(text):\n    return text.strip()", "does not start on this line"),
         ("patch:src/app.py:3", "def tidy(text): return text.strip()", "does not start on this line"),
+        ("patch:src/app.py:3", "return\ntext.strip()", "does not start on this line"),
+        ("patch:src/app.py:40", "return None", "no line of this number"),
         ("patch:src/app.py:9", "def tidy(text):", "no line of this number"),
         ("patch:src/app.pyc:3", "def tidy(text):", "no file of this path"),
         ("patch:src/app.py:03", "def tidy(text):", "no such place"),

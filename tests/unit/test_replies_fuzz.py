@@ -92,7 +92,7 @@ def fuzz(name: str, count: int, seed: int) -> Counter[str]:
 
 @pytest.mark.parametrize("name", PARSERS)
 def test_readers_agree_with_the_oracle_about_replies_that_went_wrong(name: str) -> None:
-    counts = fuzz(name, 200, seed=5)
+    counts = fuzz(name, 400, seed=5)
     assert counts["accepted"] > 20
     assert len(counts) >= 6
 
