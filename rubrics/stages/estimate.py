@@ -10,6 +10,7 @@ from typing import Any
 from rubrics import jsonio
 from rubrics.models.prices import Price, cost
 from rubrics.models.tokens import tokens
+from rubrics.records.judgements import Case
 from rubrics.records.models import Request, Usage
 from rubrics.records.rubrics import Kind, Rubric
 from rubrics.rules.evaluate import RuleEvaluator
@@ -46,7 +47,7 @@ class Load:
         return Usage(self.prompt, self.cached, self.completion)
 
 
-def chosen_cases(store: Store, options: Options) -> list[Any]:
+def chosen_cases(store: Store, options: Options) -> list[Case]:
     """The rollouts that `score` would put before a judge now."""
     rubrics: dict[str, Mapping[Kind, Rubric]] = {}
     with RuleEvaluator() as evaluator:

@@ -106,7 +106,7 @@ def faults(store: Store, share: float = 0.05) -> None:
     with server(0.0) as url:
         judged(store, url)
     right = values(store)
-    print(f"{'fault':>20} {'null':>6} {'wrong':>6} {'after a rerun: null':>20} {'wrong':>6}")
+    print(f"{'fault':>20} {'null':>6} {'wrong':>6} {'a rerun asks for':>17} {'null':>6} {'wrong':>6}")
     for name in FAULTS:
         forget(store)
         with server(0.0, name, share) as url:
@@ -114,7 +114,8 @@ def faults(store: Store, share: float = 0.05) -> None:
             first = _compare(values(store), right)
             judged(store, url)
             again = _compare(values(store), right)
-        print(f"{name:>20} {first[0]:6} {first[1]:6} {again[0]:20} {again[1]:6}", flush=True)
+            asked = store.query("SELECT count(*) AS n FROM judgements WHERE NOT from_cache").to_pylist()[0]["n"]
+        print(f"{name:>20} {first[0]:6} {first[1]:6} {asked:17} {again[0]:6} {again[1]:6}", flush=True)
 
 
 def _compare(found: dict[Any, float | None], right: dict[Any, float | None]) -> tuple[int, int]:

@@ -70,14 +70,16 @@ FAULTS: dict[str, Fault] = {
     "cut_connection": lambda reply: Raw(200, json.dumps(reply).encode(), cut_after=100),
 }
 """What a reply becomes. The last three are the transport's: sent again at once, they go right."""
+ONCE = ("other_model", "429", "500", "cut_connection")
+"""Not asked again for a better reply: broken once."""
 
 
 def script(fault: str, share: float) -> Callable[[dict[str, Any]], Any]:
-    """Breaks the replies about a share of the attempts. A verdict's fault comes twice, which is how often the client
-    asks; a transport's once."""
+    """Breaks the replies about a share of the attempts. A fault of the reply comes twice, which is how often the
+    client asks."""
     seen: dict[bytes, int] = {}
     lock = threading.Lock()
-    times = 1 if fault in ("429", "500", "cut_connection") else 2
+    times = 1 if fault in ONCE else 2
 
     def answer(body: dict[str, Any]) -> Any:
         if "response_format" not in body:
