@@ -37,7 +37,8 @@ class Spent:
     model: str
     purpose: str
     kind: str
-    """`ok`, the kind of an unusable reply, or `timeout` and `connection`: no answer came, yet it may be paid."""
+    """`ok`: an answer came, whatever a reader then said of it; `empty`, `refused`, `truncated`: one of no use came;
+    `timeout`, `connection`: none came, yet it may be paid."""
     prompt: int | None = None
     cached: int | None = None
     completion: int | None = None

@@ -60,6 +60,9 @@ class Client:
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Carry out a coroutine on the client's loop, from a thread that is not the loop's; its result or error."""
+        if threading.current_thread() is self._thread:
+            work.close()
+            raise RuntimeError("run was called on the client's own loop, which would wait for itself; await instead")
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()
@@ -161,6 +164,9 @@ async def _end(endpoint: Endpoint) -> None:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
     await endpoint.close()
+    loop = asyncio.get_running_loop()
+    await loop.shutdown_asyncgens()
+    await loop.shutdown_default_executor()
 
 
 async def _all(works: list[Callable[[], Awaitable[T]]], limit: int) -> list[T]:

@@ -9,6 +9,7 @@ import asyncio
 import logging
 import os
 import sys
+import warnings
 from collections.abc import Mapping
 from typing import Any, Protocol
 from urllib.parse import urlsplit
@@ -123,7 +124,8 @@ class Compatible:
 
 
 class Hosted:
-    """A provider that litellm resolves by the model's name."""
+    """A provider that litellm resolves by the model's name. Never streamed: litellm then puts the asked name in the
+    place of the one that answered, and drops refusals."""
 
     def __init__(self, settings: ModelSettings, key: str | None) -> None:
         self._settings, self._key = settings, key
@@ -135,11 +137,7 @@ class Hosted:
         try:
             litellm = await asyncio.to_thread(_litellm)
             async with asyncio.timeout(settings.timeout):
-                if not settings.stream:
-                    return answers.no_error((await litellm.acompletion(**body, **own)).model_dump())
-                own |= {"stream": True, "stream_options": {"include_usage": True}}
-                stream = await litellm.acompletion(**body, **own)
-                return answers.fold([chunk.model_dump() async for chunk in stream])
+                return answers.no_error((await litellm.acompletion(**body, **own)).model_dump())
         except (Failure, asyncio.CancelledError):
             raise
         except Exception as error:
@@ -171,6 +169,8 @@ def find_price(settings: ModelSettings) -> Price | None:
 
 def _litellm() -> Any:
     os.environ.update(LITELLM_LOCAL_MODEL_COST_MAP="True", LITELLM_MODE="PRODUCTION")
+    # What pydantic says of types of litellm's own concerns nobody who runs this.
+    warnings.filterwarnings("ignore", message=r".*`ReadOnly` qualifier", category=UserWarning)
     import litellm
 
     _quiet("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "httpx", "openai")

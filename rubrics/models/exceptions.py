@@ -27,8 +27,8 @@ def failure_of(error: Exception, where: str, timeout: float, secrets: tuple[str,
     if broken:
         return Failure("connection", _told(where, causes[-1], secrets), True)
     if isinstance(status, int):
-        response = getattr(error, "response", None)
-        headers = dict(getattr(response, "headers", None) or {})
+        own = getattr(getattr(error, "response", None), "headers", None)
+        headers = dict(getattr(error, "litellm_response_headers", None) or own or {})
         body = getattr(error, "body", None)
         text = f"{getattr(error, 'message', error)}" if body is None else jsonio.dumps(body)
         return of_status(status, scrub(text, secrets), headers, time.time())

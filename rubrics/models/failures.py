@@ -53,7 +53,7 @@ def of_status(status: int, text: str, headers: Mapping[str, str], now: float) ->
         return Failure("authentication", f"{said}. Check the key and what it may use", status=status)
     if status == 408:
         return Failure("timeout", said, True, after, status)
-    if status == 409 or status >= 500:
+    if status == 409 or status >= 500 or status < 300:
         return Failure("server_error", said, True, after, status)
     return Failure("bad_request", f"{said}. Check the model's name and the settings", status=status)
 

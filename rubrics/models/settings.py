@@ -37,6 +37,7 @@ class ModelSettings:
     timeout: float = 600.0
     """Seconds for one request, from sending to the last byte."""
     stream: bool = False
+    """Let the answer come in parts; behind a base URL only. The reply is the same."""
     concurrency: int = 32
     """Most requests under way at once."""
     requests_per_minute: int | None = None

@@ -63,9 +63,18 @@ class ModelServer:
         self.url = ""
         self.latency = 0.0
         """Seconds before each answer."""
+        self.under_way = self.most_under_way = 0
         self._ended = asyncio.Event()
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
+        self.under_way += 1
+        self.most_under_way = max(self.most_under_way, self.under_way)
+        try:
+            return await self._respond(request)
+        finally:
+            self.under_way -= 1
+
+    async def _respond(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
         self.requests.append(body)
         self.headers.append(dict(request.headers))

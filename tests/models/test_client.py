@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from model_server.server import ModelServer, Said, serving
+from model_server.clock import StepClock
+from model_server.faults import error, in_turn
+from model_server.server import Hang, ModelServer, Raw, Said, completion, serving
 
 from rubrics.errors import ModelError, UnusableReply
 from rubrics.models.client import Client, open_client
 from rubrics.models.settings import ModelSettings
-from rubrics.records.models import Reply, Request, Tool
+from rubrics.records.models import Reply, Request, Tool, Usage
 
 GOOD = {"verdict": "met"}
 QUESTION = Request(({"role": "system", "content": "judge"}, {"role": "user", "content": "this"}))
@@ -124,3 +126,129 @@ def test_an_unusable_reply_is_asked_again_a_bounded_number_of_times_and_never_ke
         assert ask(client, other).calls == 1
         assert dict(client.counters.unusable) == {"not_json": 3}
         assert dict(client.counters.failed) == {"not_json": 1}
+
+
+def test_equal_questions_under_way_are_sent_once(server: ModelServer) -> None:
+    with open_client(settings(server)) as client:
+        answers = client.run_all([lambda: client.ask(QUESTION, read)] * 20)
+        assert [answer.value for answer in answers] == [GOOD] * 20
+        assert sorted(answer.calls for answer in answers) == [0] * 19 + [1]
+        assert sum(not answer.reply.from_cache for answer in answers) == 1
+        assert (client.counters.requests, client.counters.from_cache) == (1, 19)
+    assert len(server.requests) == 1
+
+
+def test_equal_questions_under_way_share_a_failure_too(server: ModelServer) -> None:
+    server.script = lambda body: error(400, "no")
+
+    async def both(client: Client) -> list[Any]:
+        return await asyncio.gather(*(client.ask(QUESTION, read) for _ in range(5)), return_exceptions=True)
+
+    with open_client(settings(server)) as client:
+        kinds = [failed.kind for failed in client.run(both(client))]
+        assert (kinds, len(server.requests)) == (["bad_request"] * 5, 1)
+
+
+def test_who_is_given_up_leaves_the_question_to_those_who_still_wait(server: ModelServer) -> None:
+    replies = iter([Hang(), GOOD])
+    server.script = lambda body: next(replies)
+
+    async def go(client: Client) -> Any:
+        first = asyncio.create_task(client.ask(QUESTION, read))
+        second = asyncio.create_task(client.ask(QUESTION, read))
+        while not server.requests:
+            await asyncio.sleep(0)
+        first.cancel()
+        return await second
+
+    with open_client(settings(server)) as client:
+        assert client.run(go(client)).calls == 1
+    assert len(server.requests) == 2
+
+
+def test_a_stored_reply_that_its_reader_no_longer_accepts_is_asked_anew(server: ModelServer, tmp_path: Path) -> None:
+    with open_client(settings(server), tmp_path / "cache.db") as client:
+        server.script = lambda body: "no json"
+        assert client.run(client.ask(QUESTION, lambda reply: reply.text)).value == "no json"
+        server.script = lambda body: GOOD
+        assert (ask(client).calls, ask(client).calls) == (1, 0)
+
+
+def test_what_was_asked_to_wait_for_is_waited_for_by_all(server: ModelServer) -> None:
+    server.script = in_turn(lambda body: GOOD, [lambda good: error(429, "slow", Retry_After="7")])
+    clock = StepClock()
+    with open_client(settings(server), None, clock) as client:
+        assert ask(client).calls == 2
+        assert 7.0 <= clock.now() < 9.0
+        assert ask(client, Request(QUESTION.messages, repeat=1)).calls == 1
+        assert (client.counters.retried, client.counters.requests) == (1, 3)
+
+
+def test_only_a_rate_limit_makes_fewer_requests_go_at_once(server: ModelServer) -> None:
+    for status, width in ((500, 32.0), (408, 32.0), (429, 0.8 * 32 + 1 / (0.8 * 32))):
+        server.script = in_turn(lambda body: GOOD, [lambda good, status=status: error(status, "x")])
+        with open_client(settings(server), None, StepClock()) as client:
+            assert ask(client).calls == 2
+            assert client._sender.gate.width.value == pytest.approx(width)
+
+
+def test_no_more_requests_are_under_way_than_asked_for(server: ModelServer) -> None:
+    server.latency = 0.002
+    with open_client(settings(server, concurrency=3)) as client:
+        works = [lambda i=i: client.ask(Request(QUESTION.messages, repeat=i), read) for i in range(30)]
+        assert len(client.run_all(works)) == 30
+    assert server.most_under_way == 3
+
+
+def test_an_endpoint_that_knows_no_schema_is_asked_for_json_then_for_text_and_remembered(stream: bool) -> None:
+    def script(body: dict[str, Any]) -> Any:
+        form = body.get("response_format")
+        return GOOD if form is None else error(400, f"response_format of type {form['type']} is not supported")
+
+    with serving(script) as server, open_client(settings(server, stream=stream)) as client:
+        first = Request(QUESTION.messages, schema={"type": "object"})
+        assert ask(client, first).calls == 3
+        assert ask(client, Request(QUESTION.messages, schema={"type": "object"}, repeat=1)).calls == 1
+        assert (client.counters.reformed, client.counters.retried) == (2, 0)
+        forms = [(body.get("response_format") or {}).get("type") for body in server.requests]
+        assert forms == ["json_schema", "json_object", None, None]
+
+
+def test_an_endpoint_that_counts_no_tokens_in_a_stream_is_asked_without(server: ModelServer) -> None:
+    def script(body: dict[str, Any]) -> Any:
+        return error(400, "stream_options is not allowed") if "stream_options" in body else Said("x", usage=None)
+
+    server.script = script
+    with open_client(settings(server, stream=True, price=(1.0, 1.0, 1.0))) as client:
+        replies = [client.run(client.turn(QUESTION)) for _ in range(2)]
+    assert [(reply.usage, reply.cost) for reply in replies] == [(Usage(), None)] * 2
+    assert len(server.requests) == 3
+
+
+def test_a_server_that_does_not_stream_although_asked_is_understood(server: ModelServer) -> None:
+    server.script = lambda body: Raw(
+        200, json.dumps(completion(body, Said(json.dumps(GOOD)))).encode(), {"Content-Type": "application/json"}
+    )
+    with open_client(settings(server, stream=True)) as client:
+        assert ask(client).value == GOOD
+
+
+def test_the_version_that_answered_first_stays_the_judge_of_a_store(server: ModelServer, tmp_path: Path) -> None:
+    says = Said(json.dumps(GOOD), model="judge-1-2026-01-01")
+    server.script = lambda body: says
+    with open_client(settings(server), tmp_path / "cache.db") as client:
+        assert ask(client).reply.model == "judge-1-2026-01-01"
+    says = Said(json.dumps(GOOD), model="judge-1-2026-06-01")
+    with open_client(settings(server), tmp_path / "cache.db") as client:
+        assert ask(client).calls == 0
+        with pytest.raises(ModelError, match="two judges in one store") as failed:
+            ask(client, Request(QUESTION.messages, repeat=1))
+        assert failed.value.kind == "wrong_model"
+    with open_client(settings(server, model="judge-1-2026-06-01"), tmp_path / "cache.db") as client:
+        assert ask(client, Request(QUESTION.messages, repeat=1)).calls == 1
+
+
+def test_another_name_may_answer_when_the_settings_list_it(server: ModelServer) -> None:
+    server.script = lambda body: Said(json.dumps(GOOD), model="/models/weights.gguf")
+    with open_client(settings(server, answers_as=("/models/weights.gguf",))) as client:
+        assert ask(client).value == GOOD
