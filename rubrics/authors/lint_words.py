@@ -39,6 +39,7 @@ _DEMAND = re.compile(
     rf"(?:(?:{_DEMANDS})(?:e?s)?|applies|modifies|verifies)\b"
     rf"|(?:(?:{_NOUNS_TOO})(?:e?s)?|copies|tries)\s+"
     r"(?:the|an?|no|any|all|each|every|it|its|code|that|whether|both|only|nothing|what|them|this|to|at|for)\b"
+    rf"|(?:{_NOUNS_TOO})s\s+(?!(?:of|in|for|from|with|and|or|by|as|on|at|to|are|is|that|which|when|where|if)\b)\w+"
 )
 
 _VAGUE = re.compile(

@@ -8,7 +8,8 @@ from typing import Any
 from rubrics.agents.loop import Bounds, Conversation, Handled, converse
 from rubrics.authors.lint_records import Finding
 from rubrics.authors.model_draft import Drafts, Work
-from rubrics.authors.model_prompt import SUBMIT, revision, submit_tool
+from rubrics.authors.model_prompt import revision, submit_tool
+from rubrics.errors import ModelError
 from rubrics.models.model import Model
 from rubrics.records.models import Request
 from rubrics.replies.drafts import read_drafts
@@ -41,24 +42,19 @@ async def talk(
         )  # fmt: skip
         again = _value(second)[0]
         replies += second.replies
+        if len(models := {reply.model for reply in replies}) > 1:
+            raise ModelError("wrong_model", f"the turns were answered by {', '.join(sorted(models))}; one has to")
     return Work(draft, again, replies[-1].model, len(replies))
 
 
 def answered(messages: Sequence[Mapping[str, Any]], said: str) -> list[Mapping[str, Any]]:
-    """The messages with an answer to the submission that ended them, and to what was called beside it."""
+    """The messages of a conversation that ended with a submission, every call answered, and what is said to it."""
     last = max(place for place, message in enumerate(messages) if message["role"] == "assistant")
     have = {message.get("tool_call_id") for message in messages[last + 1 :]}
-    waiting = [call for call in messages[last]["tool_calls"] if call["id"] not in have]
-    submission = next(call["id"] for call in waiting if call["function"]["name"] == SUBMIT)
-    answers = [
-        {
-            "role": "tool",
-            "tool_call_id": call["id"],
-            "content": said if call["id"] == submission else "not carried out: you had submitted before it",
-        }
-        for call in waiting
-    ]
-    return [*messages, *answers]
+    left = [call["id"] for call in messages[last].get("tool_calls", ()) if call["id"] not in have]
+    content = "not carried out: it stands after the submission"
+    answers = [{"role": "tool", "tool_call_id": name, "content": content} for name in left]
+    return [*messages, *answers, {"role": "user", "content": said}]
 
 
 def _value(conversation: Conversation[Submission]) -> Submission:

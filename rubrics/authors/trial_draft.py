@@ -15,6 +15,10 @@ from rubrics.records.rubrics import Criterion, Kind
 
 TWIN = 0.9
 """Correlation over the studied attempts from which two criteria say the same (peers.md: rubric-reward-lens)."""
+ENOUGH = 6
+"""Attempts from which r alone tells twins. With fewer, two requirements that have nothing to do with each other often
+agree on all of them (r of 0.9 over 4 is chance one time in ten; over 6, one in seventy), so twins are only those that
+rest on the same passage."""
 MET = 0.5
 """A value below which an attempt does not meet a criterion."""
 
@@ -95,13 +99,19 @@ def _preference(item: Tried) -> tuple[bool, bool, float, int]:
 
 
 def _are_twins(one: Tried, other: Tried) -> bool:
-    found = correlated(one.values or (), other.values or ())
-    return found is not None and found >= TWIN
+    pairs = _pairs(one.values or (), other.values or ())
+    found = correlated(pairs)
+    same_ground = one.criterion.anchor == other.criterion.anchor
+    return found is not None and found >= TWIN and (same_ground or len(pairs) >= ENOUGH)
 
 
-def correlated(one: Column, other: Column) -> float | None:
-    """Pearson's r over the attempts for which both are known; null with fewer than two of them, or without variance."""
-    pairs = [(a, b) for a, b in zip(one, other, strict=False) if a is not None and b is not None]
+def _pairs(one: Column, other: Column) -> list[tuple[float, float]]:
+    """The values for which both are known."""
+    return [(a, b) for a, b in zip(one, other, strict=False) if a is not None and b is not None]
+
+
+def correlated(pairs: Sequence[tuple[float, float]]) -> float | None:
+    """Pearson's r; null with fewer than two pairs, or without variance."""
     if len(pairs) < 2:
         return None
     try:

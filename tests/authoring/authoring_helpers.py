@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from model_server.server import ModelServer, Said, serving
+from judging.graders import find, prompt_of
+from model_server.server import ModelServer, Raw, Said, serving
 
 from rubrics.judges.judge import Judge
 from rubrics.models.client import Client
+from rubrics.prompting.fences import outside_fences
 from rubrics.stages.environments import open_environment
 from rubrics.stages.models import open_model
 from rubrics.stages.options import Options
@@ -26,7 +29,7 @@ DUMPS = tuple(str(SAMPLE / name) for name in ("tasks.jsonl", "runs", "outcomes.j
 SPANS = "sample__spans-8"
 MODEL = "scripted-author"
 
-Turn = Said | Callable[[dict[str, Any]], Said]
+Turn = Said | Raw | Callable[[dict[str, Any]], Any]
 """What the author says, perhaps depending on what it was asked."""
 
 
@@ -52,7 +55,7 @@ def playing(*turns: Turn, judge: Callable[[dict[str, Any]], Any] | None = None) 
         if not is_author(body) and judge is not None:
             return judge(body)
         turn = turns[min(spoken(body), len(turns) - 1)]
-        return turn if isinstance(turn, Said) else turn(body)
+        return turn(body) if callable(turn) else turn
 
     return script
 
@@ -124,7 +127,7 @@ SOLUTION = [
         "keeps-the-farther-end",
         "A span that lies inside another leaves the end of the outer one in the result of `merge`.",
         anchor=spec_anchor("takes the end of the second span although the first one reaches further"),
-        guidance="Met when the end kept is the larger of the two ends; unmet when the later end replaces the earlier one.",
+        guidance="Met when the larger of the two ends is kept; unmet when the later end replaces the earlier one.",
         weight=3,
     ),
     criterion(
@@ -195,3 +198,43 @@ def read_everything(body: dict[str, Any]) -> Said:
 def text_of(server: ModelServer) -> str:
     """All that the model was sent."""
     return "\n".join(json.dumps(body, ensure_ascii=False) for body in server.requests)
+
+
+SEEN = {
+    "keeps-the-farther-end": "max(",
+    "refuses-reversed-spans": "raise ValueError",
+    "leaves-the-list-alone": "sorted(",
+}
+"""Words by which the scripted judge decides; a criterion that is not named here is unmet."""
+
+
+def judges(seen: dict[str, str] = SEEN) -> Callable[[dict[str, Any]], Any]:
+    """A judge that gives the best level where the attempt shows the words, else the worst."""
+
+    def judge(body: dict[str, Any]) -> Any:
+        prompt = prompt_of(body)
+        verdicts = {}
+        for name, levels in levels_of(prompt).items():
+            words = seen.get(name.partition("/")[2] or name)
+            at = find(prompt, words) if words else None
+            verdicts[name] = {
+                "reason": "This is what the attempt shows.",
+                "level": levels[-1] if at else levels[0],
+                "evidence": [at] if at else [],
+            }
+        guard = {"reason": "I looked for such text.", "found": False, "evidence": []}
+        return {"addressed_to_grader": guard, "verdicts": verdicts}
+
+    return judge
+
+
+def levels_of(prompt: str) -> dict[str, list[str]]:
+    """The criteria that are asked about, with their levels."""
+    found: dict[str, list[str]] = {}
+    name = ""
+    for line in outside_fences(prompt).splitlines():
+        if match := re.match(r"- (\S+) \((?:solution|behavior)\)\. ", line):
+            name = match[1]
+        elif match := re.match(r"  Levels, worst to best: (.*)", line):
+            found[name] = json.loads(f"[{match[1]}]")
+    return found
