@@ -9,15 +9,20 @@ from typing import Any
 import click
 
 from rubrics.cli.common import options_from, run_flow_with_progress, shared
+from rubrics.cli.models import model_options
 from rubrics.cli.printing import print_rows
 
 SHOWN = 40
 
 
 @click.command()
+@model_options
 @shared("tasks", "limit", "workers")
 def audit(as_json: bool, **values: Any) -> int:
     """Look for leaks of the answer and gaming of the grader in every transcript and patch.
+
+    With --model, the model then judges every suspicion, beside the other attempts at the task: it confirms with
+    evidence that is checked, rejects, or leaves it open.
 
     Prints what was found, confirmed findings first. `rubrics reward` then counts a pass with a confirmed finding
     as an ordinary failure; a suspicion changes no reward.
@@ -32,10 +37,15 @@ def audit(as_json: bool, **values: Any) -> int:
     if as_json:
         click.echo(json.dumps({"store": options.store, "done": done, "findings": found, "census": census}, default=str))
         return 0
-    print_rows([{name: row[name] for name in ("task_id", "run", "verdict", "kind", "reason")} for row in found[:SHOWN]])
+    print_rows([_shown(row) for row in found[:SHOWN]])
     if len(found) > SHOWN:
         click.echo(f"... and {len(found) - SHOWN} findings more: rubrics query 'FROM audit_findings'\n")
     click.echo("Census")
     print_rows(census)
     click.echo("Rollouts done: " + ", ".join(f"{stage} {count}" for stage, count in done.items()))
     return 0
+
+
+def _shown(row: dict[str, Any]) -> dict[str, Any]:
+    shown = {name: row[name] for name in ("task_id", "run", "verdict", "kind", "reason")}
+    return {**shown, "verdict": "rejected"} if row["rejected_by"] else shown

@@ -1,23 +1,31 @@
-"""Audit: every rollout looked at for leaks of the answer and gaming of the grader, task by task."""
+"""Audit: every rollout looked at for leaks of the answer and gaming of the grader, task by task.
+
+Rules look at all; where a model is given, it judges what they and others suspect.
+"""
 
 from __future__ import annotations
 
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rubrics import __version__, jsonio
 from rubrics.audit.audit import audit_group
 from rubrics.audit.findings import Finding, verdict_of
 from rubrics.audit.material import Material, TaskFacts
+from rubrics.audit.model_cases import Case
 from rubrics.facts.diffs import parse_patch
 from rubrics.records import transcripts
 from rubrics.records.census import CensusLine
+from rubrics.stages.audit_judging import Judging
 from rubrics.stages.options import Options
 from rubrics.stages.stage import Chunk, census_rows
 from rubrics.stages.tasks import by_task, task_chunks
 from rubrics.store.store import StageRun, Store
+
+if TYPE_CHECKING:
+    from rubrics.models.client import Client
 
 SOURCE = "rules"
 CLEAN = "none"
@@ -25,12 +33,15 @@ CLEAN = "none"
 
 
 class Audit:
-    """Rows of `audits` by the rules, of the chosen tasks; those of other auditors and tasks stay."""
+    """Rows of `audits` by the rules, and by the judge that asks `client` where there is one, of the chosen tasks; those
+    of other auditors and tasks stay. A rejection names what it rejects, so it holds for nothing that is found later."""
 
     name = "audit"
 
-    def __init__(self, store: Store, options: Options) -> None:
+    def __init__(self, store: Store, options: Options, client: Client | None = None) -> None:
         self._store = store
+        self._judging = Judging(store, client, options.context) if client else None
+        self._sources = (SOURCE, self._judging.source) if self._judging else (SOURCE,)
         self._chunks = list(task_chunks(store, options))
         self._counts: Counter[tuple[str, str]] = Counter()
         self._unread = 0
@@ -47,13 +58,20 @@ class Audit:
         """
         groups = by_task(self._store.query(query, {"tasks": list(chunk.items)}).to_pylist())
         tasks = self._tasks(chunk.items)
+        suspects: list[Case] = []
         for task_id, rows in groups.items():
             group = [_material(row, tasks.get(task_id, TaskFacts(task_id))) for row in rows]
+            found: dict[str, list[dict[str, Any]]] = {}
             for material, findings in zip(group, audit_group(group), strict=True):
                 read = material.patch is not None or bool(material.turns)
                 if read:
-                    run.append("audits", audit_rows(material.rollout_id, task_id, findings))
+                    found[material.rollout_id] = list(audit_rows(material.rollout_id, task_id, findings))
+                    run.append("audits", found[material.rollout_id])
                 self._count(findings, read)
+            if self._judging:
+                suspects += self._judging.cases(task_id, rows, group, found)
+        if self._judging:
+            run.append("audits", self._judging.rows(suspects))
         return chunk.rollouts
 
     def _count(self, findings: Iterable[Finding], read: bool) -> None:
@@ -75,8 +93,8 @@ class Audit:
     def finish(self, run: StageRun) -> None:
         done = [task_id for chunk in self._chunks for task_id in chunk.items]
         run.append("audits", ())
-        others = "source <> $source OR task_id NOT IN (SELECT unnest($done))"
-        run.keep("audits", others, source=SOURCE, done=done)
+        others = "source NOT IN (SELECT unnest($mine)) OR task_id NOT IN (SELECT unnest($done))"
+        run.keep("audits", others, mine=list(self._sources), done=done)
         run.append("census", census_rows(self._census()))
 
     def _census(self) -> Iterator[CensusLine]:
@@ -85,6 +103,8 @@ class Audit:
                 yield CensusLine(self.name, "rollout", pattern, level, "rollouts with this finding", count)
             else:
                 yield CensusLine(self.name, "rollout", f"hack_{level}", "", f"audited rollouts: {level}", count)
+        if self._judging:
+            yield from self._judging.census(self.name)
         if self._unread:
             detail = "neither patch nor transcript: nothing to audit"
             yield CensusLine(self.name, "rollout", "unaudited", "", detail, self._unread)

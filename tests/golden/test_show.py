@@ -8,6 +8,7 @@ from pathlib import Path
 
 from report_store import Attempt, make_store
 
+from rubrics.audit.model_cases import suspicion_digest
 from rubrics.records.rubrics import Criterion
 from rubrics.report.explain import explain
 from rubrics.report.text import as_text
@@ -79,6 +80,7 @@ def test_audits_of_a_rollout_and_its_environment_are_shown(tmp_path: Path, golde
     rejected = {
         "source": "judge:m", "kind": "tests_weakened", "verdict": "none", "evidence": "[]",
         "reason": "the assertion was wrong by the spec",
+        "about": [suspicion_digest(weakened["source"], weakened["evidence"], weakened["reason"])],
     }  # fmt: skip
     spoken = {
         "source": "guard:single:m", "kind": "grader_addressed", "verdict": "suspected", "reason": "asks for full marks",

@@ -7,16 +7,19 @@ from typing import Any
 
 import pytest
 
+from rubrics.audit.model_cases import suspicion_digest
 from rubrics.store.store import Store
 
 RULES, AUDIT, OTHER, SCORE = "rules", "judge:m", "judge:n", "guard:single:m"
+SEEN = '["patch:a:1"]'
 
 
-def row(
-    source: str, verdict: str | None, kind: str = "tests_weakened", evidence: str = '["patch:a:1"]'
-) -> dict[str, Any]:
+def row(source: str, verdict: str | None, kind: str = "tests_weakened", evidence: str = SEEN) -> dict[str, Any]:
+    """What a judge says is about the suspicions of rules and guard that these tests make."""
     failure = "not_json" if verdict is None else None
-    return {"source": source, "kind": kind, "verdict": verdict, "evidence": evidence, "failure_class": failure}
+    about = [suspicion_digest(item, SEEN, "why") for item in (RULES, SCORE)] if source.startswith("judge:") else None
+    said = {"source": source, "kind": kind, "verdict": verdict, "evidence": evidence, "reason": "why"}
+    return {**said, "failure_class": failure, "about": about}
 
 
 CLEAN = row(RULES, "none", "none", "")
@@ -28,6 +31,7 @@ CASES = {
     "a suspicion": ([row(RULES, "suspected")], "suspected"),
     "a suspicion without evidence": ([row(RULES, "suspected", evidence="[]")], "none"),
     "a suspicion that a judge rejects": ([row(RULES, "suspected"), REJECTED], "none"),
+    "a suspicion found since": ([row(RULES, "suspected", evidence='["patch:a:2"]'), REJECTED], "suspected"),
     "a suspicion of another pattern": ([row(RULES, "suspected", "calls_counted"), REJECTED], "suspected"),
     "a suspicion that a judge confirms": ([row(RULES, "suspected"), row(AUDIT, "confirmed")], "confirmed"),
     "a confirmation without evidence": ([row(RULES, "suspected"), row(AUDIT, "confirmed", evidence="")], "suspected"),
