@@ -14,6 +14,7 @@ from rubrics.ranking.bouts import Bout, Heard
 from rubrics.ranking.model_single import SingleRanker
 from rubrics.records.census import CensusLine, Subject
 from rubrics.records.tasks import Task
+from rubrics.stages.environments import Opener
 from rubrics.stages.options import Options
 from rubrics.stages.rank_bouts import Planned, planned
 from rubrics.stages.rank_groups import LEFT_OUT, groups_to_rank
@@ -53,7 +54,8 @@ class Rank:
     """Writes `rankings` of the chosen tasks, and what it found of gaming the tests to `audits`; rows of other tasks
     and of other auditors stay.
 
-    `environment` null: everything is ranked from the prompt alone, as is a task that names nothing to open.
+    Without an environment, or where no backend can be had, everything is ranked from the prompt alone, as is a task
+    that names nothing to open.
     """
 
     name = "rank"
@@ -69,7 +71,8 @@ class Rank:
         room = options.context - (options.max_tokens or ANSWER)
         self._single: Ranker = SingleRanker(client, room)
         self._agent: Ranker | None = None
-        if environment is not None:
+        self._opener = environment if isinstance(environment, Opener) else None
+        if environment is not None and (self._opener is None or self._opener.error is None):
             from rubrics.ranking.model_ranker import AgentRanker
 
             self._agent = AgentRanker(client, environment, room, at_once=ENVIRONMENTS)
@@ -134,6 +137,8 @@ class Rank:
                 subject: Subject = "rollout" if kind in ("duplicate_shared", "hack_suspected") else "run"
                 detail = DETAILS.get(kind, "rounds that do not count: no usable answer; a rerun asks again")
                 yield CensusLine(self.name, subject, kind, "", detail, count)
+        if self._opener is not None:
+            yield from self._opener.census(self.name)
         for bias in position_bias(self._shown):
             if bias.position == 0 and bias.points is not None:
                 spread = "" if bias.standardized is None else f", {bias.standardized:+.2f} standard deviations"

@@ -28,6 +28,7 @@ from ranking_store import (
 
 from rubrics.errors import UsageError
 from rubrics.prompting.fences import outside_fences
+from rubrics.stages.environments import Opener
 from rubrics.stages.options import Options
 from rubrics.stages.rank import Rank
 from rubrics.store.store import Store
@@ -79,6 +80,16 @@ def test_every_round_has_its_own_order_and_labels_and_nothing_tells_who_is_who(t
         for secret in ("secret-policy", "group-7", *(id_of(f"pass-{n}") for n in range(4))):
             assert secret not in said
         assert "pass-" not in outside_fences(prompt(body))
+
+
+def test_nothing_sealed_reaches_a_prompt(tmp_path: Path) -> None:
+    store = make_store(tmp_path / "s", group([5, 3]))
+    sealed = {"task_id": TASK, "test_patch": "CANARY tests", "reference_patch": "CANARY answer", "hints": "CANARY hint"}
+    with store.writing() as run:
+        run.append("sealed", [sealed])
+    with ranked(store, honest) as server:
+        assert server.requests
+        assert "CANARY" not in json.dumps(server.requests)
 
 
 def test_failures_are_shown_as_failed_and_get_no_marks(tmp_path: Path) -> None:
@@ -299,6 +310,19 @@ def test_what_does_not_fit_into_one_prompt_is_refused_and_not_cut(tmp_path: Path
     with ranked(store, honest, context=40_000) as server:
         assert server.requests == []
     assert {row["failure_class"] for row in rows(store)} == {"too_long"}
+
+
+def test_where_no_backend_can_be_had_groups_are_ranked_from_the_prompt_and_the_census_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/nothing")
+    store = make_store(tmp_path / "s", group([5, 3]), repository=str(tmp_path), recipe="{}")
+    opener = Opener(Options(str(store.paths.root), env="docker"), store)
+    with ranked(store, honest, opener):
+        pass
+    assert {row["judge"] for row in store.rows("rankings")} == {"single:scripted"}
+    detail = store.query("SELECT detail FROM census WHERE kind = 'environment'").to_pylist()[0]["detail"]
+    assert detail.startswith("none: ")
 
 
 def test_ranking_without_a_model_is_refused(tmp_path: Path) -> None:

@@ -32,9 +32,9 @@ from rubrics.environments.session import Environment
 from rubrics.errors import InfraError
 
 
-@pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Environment]:
-    found = started_or_skipped("bubblewrap")
+@pytest.fixture(scope="module", params=["docker", "bubblewrap"])
+def environment(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Environment]:
+    found = started_or_skipped(request.param)
     folder = tmp_path_factory.mktemp("base")
     (folder / "README").write_text("base\n")
     try:
