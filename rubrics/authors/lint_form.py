@@ -24,10 +24,10 @@ def rule(kind: Kind, criterion: Criterion, ground: Ground) -> Wrong | None:
     if not criterion.rule:
         return Wrong("method rule without a rule", "Write an expression over the vocabulary, or ask a judge")
     try:
-        ground.check_rule(criterion.rule, kind, criterion.id)
+        names = ground.check_rule(criterion.rule, kind, criterion.id)
     except RubricError as error:
         return Wrong(f"its rule is refused: {str(error).rstrip('.')}", f"Use the vocabulary of {kind} rules only")
-    return None
+    return None if names else Wrong("its rule names no fact, so it is the same for all", "Name what it depends on")
 
 
 def method(kind: Kind, criterion: Criterion, ground: Ground) -> Wrong | None:

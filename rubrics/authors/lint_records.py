@@ -57,5 +57,5 @@ class Ground:
     """Whether a name (a word, or a path) stands at base, as far as base is known."""
     copies_sealed: Callable[[str], bool]
     """Whether a text repeats a passage of what is sealed."""
-    check_rule: Callable[[str, Kind, str], object]
-    """(rule, kind, place): raises `RubricError` unless the rule is allowed."""
+    check_rule: Callable[[str, Kind, str], frozenset[str]]
+    """(rule, kind, place): the names that the rule uses; raises `RubricError` unless it is allowed."""

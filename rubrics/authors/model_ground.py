@@ -28,7 +28,7 @@ def ground(
     base: Base,
     entered: bool,
     copies_sealed: Callable[[str], bool],
-    check_rule: Callable[[str, Kind, str], object],
+    check_rule: Callable[[str, Kind, str], frozenset[str]],
 ) -> Ground:
     """`entered`: the repository can be read, so that a name that it lacks is none of its names."""
     patches = [parse_patch(item.rollout.patch or "") if item.rollout else Patch((), ()) for item in studied]

@@ -33,9 +33,9 @@ Turn = Said | Raw | Callable[[dict[str, Any]], Any]
 """What the author says, perhaps depending on what it was asked."""
 
 
-def sample_store(folder: Path) -> Store:
+def sample_store(folder: Path, dumps: tuple[str, ...] = DUMPS) -> Store:
     """A store of the sample with its facts."""
-    run_stages(("ingest", "facts"), {"store": str(folder), "dumps": DUMPS}, run_here)
+    run_stages(("ingest", "facts"), {"store": str(folder), "dumps": dumps}, run_here)
     return Store.open(folder)
 
 

@@ -28,7 +28,7 @@ SOUND = {
         GOOD,
         but(text="Entries keep the order in which they stand in the file.", anchor="keeps the order of the entries as"),
         but(text="An empty path raises `ValueError`, as asked.", anchor="raises `ValueError` for an empty path"),
-        but(text="Unknown keys are refused or kept as `Loader.strict` says.", anchor="src/load.py:12"),
+        but(text="Unknown keys are refused or kept as `Loader.strict` says.", anchor="src/load.py:12: stream"),
         but(text="Reads the file through one `with` block that also covers parsing and checking."),
         but(text="The message of the error names the path.", scale=("no", "in part", "yes")),
         but(text="Accepts a file of two or more entries."),
@@ -92,6 +92,7 @@ WRONG: list[tuple[str, Criterion]] = [
     ("anchor", but(anchor="file")),
     ("anchor", but(anchor="src/load.py:41")),
     ("anchor", but(anchor="src/none.py:1")),
+    ("anchor", but(anchor="src/load.py:4: another text")),
     ("accident", but(text="Reads through `_read_pairs`.")),
     ("accident", but(text="Reads through a helper like _read_pairs.")),
     ("accident", but(text="Calls `gatherEntries()` once.")),
@@ -108,6 +109,7 @@ WRONG: list[tuple[str, Criterion]] = [
     ("rule", rule("(SELECT 1)")),
     ("rule", rule("assistant_turns < 20")),
     ("rule", rule("'text'")),
+    ("rule", rule("1 = 1")),
     ("rule", but(method="rule", rule=None)),
     ("method", but(method="run")),
     ("method", but(rule="lines_added < 3")),
@@ -207,7 +209,7 @@ def test_findings_say_where_what_and_what_to_do() -> None:
     (finding,) = lint({"behavior": [], "solution": [but(anchor="nowhere in the text")]}, GROUND)
     assert finding.words() == (
         "solution criterion closes-the-file: its anchor does not stand in the spec, word for word. "
-        "Quote at least 12 characters of the spec as they are, or name path:line."
+        "Quote at least 12 characters of the spec as they are, or name a line of a file."
     )
     assert (finding.kind, finding.place, finding.rule) == ("solution", 0, "anchor")
 
