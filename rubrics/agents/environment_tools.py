@@ -23,6 +23,7 @@ SHOWN = 16_000
 LOOK_SECONDS = 30.0
 """Seconds that reading, listing and searching may take."""
 ABSENT = 66
+"""Exit code of a look at what is no file."""
 LINES = 400
 """Lines that one call of `read_file` shows unless asked for fewer."""
 
@@ -111,7 +112,7 @@ def _read(room: _Room, arguments: Arguments) -> str:
     if last < first:
         raise ToolRefusal(f"last_line {last} is before first_line {first}")
     name = shlex.quote(_path(path))
-    lines = f"tail -n +{first} < {name} | head -n {last - first + 2} | head -c {SHOWN + 1}"
+    lines = f"{{ tail -n +{first} < {name} | head -n {last - first + 2}; }} 2>/dev/null | head -c {4 * SHOWN + 1}"
     done = room.run(f"[ -f {name} ] || exit {ABSENT}\nwc -c < {name}\n{lines}", LOOK_SECONDS)
     command = f"read_file {path} {first}-{last}"
     if done.exit_code != 0 or done.limit is not None:
@@ -121,21 +122,24 @@ def _read(room: _Room, arguments: Arguments) -> str:
 
 
 def _numbered(room: _Room, command: str, output: str, first: int, wanted: int) -> str:
+    """Lines under their numbers; what came may be cut where it has more than `SHOWN` characters."""
     size, _, text = output.partition("\n")
     found = text.removesuffix("\n").split("\n") if text else []
+    if len(text) > SHOWN:
+        found = [*found[:-1], ""] if len(found) > 1 else [found[0][:SHOWN], ""]
     lines, following = page(found[:wanted], 0, wanted, SHOWN)
     body = "\n".join(f"{first + place}: {line}" for place, line in enumerate(lines))
     number = room.looks.add(command, body)
     more = f"; it goes on, next is first_line={first + following}" if following < len(found) else "; that is its end"
     said = f"{number}, {size.strip()[:20]} bytes in all, {len(lines)} lines from line {first}{more}"
-    return f"{said}\n{fenced(number.replace(':', ' '), body)}" if lines else said
+    return f"{said}\n{fenced(_label(number), body)}" if lines else said
 
 
 def _list(room: _Room, arguments: Arguments) -> str:
     path = arguments.text("path", ".")
     marked = "-type d -exec printf '%s/\\n' {} + -o -print"
     found = f"find {shlex.quote(_path(path))} -maxdepth 2 -name .git -prune -o {marked}"
-    return _shown(room, f"list_files {path}", room.run(f"{found} | sort", LOOK_SECONDS))
+    return _shown(room, f"list_files {path}", room.run(f"{found} 2>&1 | sort", LOOK_SECONDS))
 
 
 def _search(room: _Room, arguments: Arguments) -> str:
@@ -144,7 +148,7 @@ def _search(room: _Room, arguments: Arguments) -> str:
         raise ToolRefusal("the pattern of search is empty")
     grep = f"grep -nHIF -e {shlex.quote(pattern)} --"
     found = f"find {shlex.quote(_path(path))} -name .git -prune -o -type f -exec {grep} {{}} +"
-    done = room.run(f"{found} | cut -c 1-400 | head -n 1000", LOOK_SECONDS)
+    done = room.run(f"{{ {found} 2>&1 | cut -c 1-400; }} 2>/dev/null | head -n 1000", LOOK_SECONDS)
     return _shown(room, f"search {pattern!r} {path}", done)
 
 

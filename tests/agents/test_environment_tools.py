@@ -125,6 +125,22 @@ def test_a_huge_line_and_a_binary_file_stay_bounded(hands: Hands) -> None:
     hands("read_file", path="noise")
 
 
+def test_lines_beyond_one_answer_are_never_taken_for_the_end_of_the_file(hands: Hands) -> None:
+    hands(
+        "run_command", command="for n in 1 2 3 4 5 6 7 8 9; do head -c 3000 /dev/zero | tr '\\0' x; echo; done > rows"
+    )
+    hands("run_command", command="yes $(printf '\\303\\251%.0s' $(seq 60)) | head -500 > accents")
+    for path, lines in (("rows", 9), ("accents", 500)):
+        seen, first = 0, 1
+        while True:
+            said = hands("read_file", path=path, first_line=first)
+            seen += len(inside(said).splitlines())
+            if "that is its end" in said:
+                break
+            first = int(said.partition("next is first_line=")[2].split()[0])
+        assert seen == lines
+
+
 def test_files_are_listed_two_levels_deep_without_git(hands: Hands) -> None:
     hands("run_command", command="mkdir -p .git/objects a/b/c; touch a/b/c/deep")
     listed = inside(hands("list_files")).splitlines()
