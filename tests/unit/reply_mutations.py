@@ -100,7 +100,8 @@ CHECK_VALUES = [1, 2, 3, 4, 5, 0, 6, True, "4", Literal("4.0"), Literal("NaN"), 
 LEVELS = ["met", "unmet", "Met", "MET ", "m\u0435t", "never", "late", "1", "4", 4, True, examples.LEVEL]
 REASONS = [
     "met", "MET", " Unmet ", "never", "reason", "A", "confirmed", "ok", "--- !", "\u2026\u2026\u2026", "Why not?",
-    examples.REASON, examples.REASON.strip("<>").upper(), examples.REASON.replace(" ", "\n"), examples.COMPARISON, True, ["why"],
+    examples.REASON, examples.REASON.strip("<>").upper(), examples.REASON.replace(" ", "\n"), examples.COMPARISON,
+    True, ["why"],
 ]  # fmt: skip
 AIMS: dict[str, list[Any]] = {
     "evidence": [
