@@ -21,7 +21,8 @@ def judge(
 
     A value is null, with a class, where the rollout lacks the rubric's evidence (`no_patch`,
     `no_transcript`), the rule says null (`null_rule`), the rule leaves [0, 1] (`out_of_range`), or the
-    criterion is not a rule (`needs_judge`); the latter are left out where another judge sees to them (not `alone`).
+    criterion is for a judge (`needs_judge`); the latter are left out where there is one (not `alone`). Criteria of
+    method `run` are left out: see `runs.py`.
     """
     criteria = [(digest, rubric, item) for digest, rubric in rubrics.items() for item in rubric.criteria]
     rules = [item.rule for _, _, item in criteria if item.method == "rule" and item.rule is not None]
@@ -30,7 +31,7 @@ def judge(
     for digest, rubric, criterion in criteria:
         absent = missing[rubric.kind]
         if criterion.method != "rule" or criterion.rule is None:
-            if alone:
+            if alone and criterion.method == "judge":
                 yield _unjudged(digest, rubric, criterion, len(absent))
             continue
         found = next(rows, ())

@@ -24,6 +24,8 @@ class Criterion:
     method: Method
     rule: str | None = None
     """SQL expression over the vocabulary (design section 3); for method `rule`."""
+    command: str | None = None
+    """Shell command for method `run`: met where it ends with exit code 0 in the rollout's own environment."""
     guidance: str | None = None
     """How a judge decides; for method `judge`."""
     scale: tuple[str, ...] = ("unmet", "met")

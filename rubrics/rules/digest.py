@@ -33,4 +33,5 @@ def _content(criterion: Criterion) -> dict[str, object]:
         "gate": criterion.gate,
         "fault": criterion.fault,
         "anchor": criterion.anchor,
+        **({} if criterion.command is None else {"command": criterion.command}),
     }

@@ -19,7 +19,8 @@ CheckRule = Callable[[str, Kind, str], object]
 
 _RUBRIC_FIELDS = {"task", "kind", "author", "studied", "study", "note", "criteria"}
 _CRITERION_FIELDS = {
-    "id", "text", "weight", "method", "rule", "guidance", "scale", "gate", "fault", "anchor", "evidence", "fared",
+    "id", "text", "weight", "method", "rule", "command", "guidance", "scale", "gate", "fault", "anchor", "evidence",
+    "fared",
 }  # fmt: skip
 _TAGS = {f"tag:yaml.org,2002:{name}" for name in ("map", "seq", "str", "int", "float", "bool", "null", "timestamp")}
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -126,6 +127,7 @@ def _criterion(node: Any, top: _Mapping, kind: Kind, check_rule: CheckRule) -> C
     rule = node.text("rule", required=method == "rule")
     if rule is not None:
         check_rule(rule, kind, node.place("rule"))
+    command = node.text("command", required=method == "run")
     gate = node.values.get("gate", False)
     if not isinstance(gate, bool):
         raise RubricError(f"{node.place('gate')}: gate is {gate!r}; wanted true or false")
@@ -134,12 +136,15 @@ def _criterion(node: Any, top: _Mapping, kind: Kind, check_rule: CheckRule) -> C
         raise RubricError(
             f"{node.place('scale')}: scale is {list(scale)}; wanted two or more different levels, worst first"
         )
+    if method == "run" and len(scale) != 2:
+        raise RubricError(f"{node.place('scale')}: scale is {list(scale)}; a command is met or unmet: leave it out")
     return Criterion(
         id=name,
         text=node.text("text", required=True) or "",
         weight=_weight(node),
         method=method,
         rule=rule,
+        command=command,
         guidance=node.text("guidance"),
         scale=scale,
         gate=gate,

@@ -27,7 +27,7 @@ LIBRARIES = ("prefect", "duckdb", "pyarrow", "pandas", "litellm", "openai", "doc
 
 
 def examine(options: Options) -> list[dict[str, Any]]:
-    """One row per thing: `what`, `state` (ok, absent, broken), `detail`. Absent is broken only where it was asked for."""
+    """One row per thing: `what`, `state` (ok, absent, broken), `detail`. Only what was asked for can be broken."""
     rows = [_row("rubrics", "ok", f"{__version__}, Python {platform.python_version()}, {sys.platform}")]
     rows.append(_row("libraries", "ok", ", ".join(f"{name} {version(name)}" for name in LIBRARIES)))
     for name, usable, why in available():

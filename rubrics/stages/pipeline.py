@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rubrics.environments.session import Environment
 from rubrics.stages.audit import Audit
 from rubrics.stages.benches import judge_kind, open_bench
 from rubrics.stages.environments import open_environment
@@ -87,7 +89,8 @@ def _stages(names: tuple[str, ...], store: Store, options: Options, client: Clie
                 if options.resynthesize or not store.count("rubrics"):
                     yield _synthesize(store, options, client, stack)
             elif name == "score":
-                yield Score(store, options, stack.enter_context(open_bench(options, store, client)))
+                opened = partial(_opened, store, options, stack)
+                yield Score(store, options, stack.enter_context(open_bench(options, store, client)), opened)
             elif name == "audit":
                 yield Audit(store, options)
             elif name == "rank":
@@ -98,6 +101,10 @@ def _stages(names: tuple[str, ...], store: Store, options: Options, client: Clie
             else:
                 yield Reward(store, options)
                 yield WeightTokens(store, options)
+
+
+def _opened(store: Store, options: Options, stack: ExitStack) -> Environment:
+    return stack.enter_context(open_environment(options, store))
 
 
 def _synthesize(store: Store, options: Options, client: Client | None, stack: ExitStack) -> Stage:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rubrics.environments.session import Environment
 from rubrics.judges import builtin
 from rubrics.judges.judge import Judge
 from rubrics.records.census import CensusLine
@@ -16,7 +17,7 @@ from rubrics.records.rubrics import Kind, Rubric
 from rubrics.records.verdicts import Verdicts
 from rubrics.rules.digest import rubric_digest
 from rubrics.rules.evaluate import Checked, RuleEvaluator
-from rubrics.stages import judging, rubric_files
+from rubrics.stages import judging, rubric_files, running
 from rubrics.stages.measured import measured_tasks
 from rubrics.stages.options import Options
 from rubrics.stages.stage import Chunk, census_rows
@@ -45,7 +46,14 @@ class Score:
 
     name = "score"
 
-    def __init__(self, store: Store, options: Options, bench: Bench | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        options: Options,
+        bench: Bench | None = None,
+        environment: Callable[[], Environment] | None = None,
+    ) -> None:
+        """`environment` opens the backend of run criteria; it is called when there are some."""
         self._store = store
         self._options = options
         self._bench = bench
@@ -64,6 +72,9 @@ class Score:
                 for task_id in chunk.items:
                     found = rubric_files.load(store.paths, task_id, evaluator)
                     self._rubrics[task_id] = {kind: rubric_files.by_author(item, known) for kind, item in found.items()}
+
+        entered = environment is not None and any(running.wanted(self._rubrics))
+        self._environment = environment() if environment is not None and entered else None
 
     def chunks(self) -> Iterable[Chunk]:
         return self._chunks
@@ -84,9 +95,17 @@ class Score:
                 self._count_verdicts(task_id, verdicts)
         for task_id in (name for name, found in rubrics.items() if not found):
             self._count(task_id, "no_rubric", "no rubric file: nothing to score by; run `rubrics synthesize`")
+        if self._environment is not None:
+            self._run(run, self._environment, running.wanted(rubrics))
         if self._bench:
             self._judged(run, self._bench, judging.cases(self._store, rubrics, self._options))
         return chunk.rollouts
+
+    def _run(self, run: StageRun, environment: Environment, rubrics: Mapping[str, Mapping[Kind, Rubric]]) -> None:
+        for row in running.run_rows(self._store, rubrics, environment) if rubrics else ():
+            run.append("grades", [{**row, "judge": self._judge, "repeat": n} for n in range(self._repeats)])
+            if row["value"] is None:
+                self._count(row["task_id"], row["failure_class"], "commands of run criteria that did not run")
 
     def _judged(self, run: StageRun, bench: Bench, listed: Sequence[tuple[Case, bool]]) -> None:
         asked = [case for case, judged in listed if judged]

@@ -43,6 +43,7 @@ CRITERIA = st.builds(
     weight=st.floats(min_value=0, max_value=1000, exclude_min=True) | st.integers(1, 1000).map(float),
     method=st.just("rule"),
     rule=TEXTS,
+    command=st.none() | TEXTS,
     guidance=st.none() | TEXTS,
     scale=st.just(("unmet", "met")) | st.lists(TEXTS, min_size=2, max_size=4, unique=True).map(tuple),
     gate=st.booleans(),
@@ -77,7 +78,7 @@ def test_what_is_written_reads_back_equal(rubric: Rubric) -> None:
 def test_every_odd_text_survives_in_every_field(text: str) -> None:
     if not text.strip():
         text = f"x{text}x"
-    criterion = Criterion("a", text, 1.0, "rule", text, text, ("no", text), True, text, text, (text, text), text)
+    criterion = Criterion("a", text, 1.0, "rule", text, text, text, ("no", text), True, text, text, (text, text), text)
     rubric = Rubric(text, "solution", (criterion, replace(criterion, id="b")), text, (text,), text, text)
     assert unchecked(to_yaml(rubric)) == rubric
 
@@ -120,7 +121,7 @@ def test_the_file_that_the_bad_edits_start_from_is_good(evaluator: RuleEvaluator
 
 WEIGHT = "wanted a number above 0 and at most 1000"
 TAG = "only plain text, numbers and true/false may stand here"
-CRITERION_FIELDS = "anchor, evidence, fared, fault, gate, guidance, id, method, rule, scale, text, weight"
+CRITERION_FIELDS = "anchor, command, evidence, fared, fault, gate, guidance, id, method, rule, scale, text, weight"
 
 
 @pytest.mark.parametrize(
