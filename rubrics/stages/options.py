@@ -114,6 +114,8 @@ class Options:
             raise UsageError(f"--factors {','.join(factors)!r}; wanted some of {', '.join(KINDS)}, each once")
         if self.config is not None and not Path(self.config).is_file():
             raise UsageError(f"--config {self.config}: no such file; name a TOML file of the reward configuration")
+        if self.env == "bare" and not self.trusted:
+            raise UsageError("--env bare isolates nothing: add --trusted when every rollout may do what you may do")
         if not self.timeout > 0:
             raise UsageError(f"--timeout {self.timeout:g}; wanted seconds above 0")
         for dump in (*self.dumps, *self.study_from, *self.from_logs):
