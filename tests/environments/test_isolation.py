@@ -91,7 +91,7 @@ def test_a_rollout_that_leaves_more_or_hits_a_limit_costs_its_container(
     for _ in range(2):
         session = per_image.open(task, None)
         seen.append(same_container(session.run("env", 60)))
-        session.run(mess, 2)
+        session.run(mess, 1)
         session.close()
     assert len(set(seen)) == 2
 

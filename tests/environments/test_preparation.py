@@ -9,6 +9,7 @@ import pytest
 from leaks import LEAKS, Box, build, copy, git, readable
 
 from rubrics.preparation.config import Preparation
+from rubrics.preparation.guards import inside
 from rubrics.preparation.loop import prepare, probe
 from rubrics.records.tasks import SealedTask, Task
 
@@ -29,7 +30,13 @@ def test_a_careful_image_is_changed_once_and_then_nothing_is_found(
     assert_base_works(box, task)
 
 
-@pytest.mark.parametrize("name", LEAKS)
+IN_GIT = [name for name in LEAKS if name.startswith("git_")]
+FILES = [name for name in LEAKS if not name.startswith("git_")]
+"""Leaks whose remedy is to remove what was planted: several at once, for none is closed by what closes another."""
+TOGETHER = [FILES[start::6] for start in range(6)]
+
+
+@pytest.mark.parametrize("name", IN_GIT)
 def test_a_planted_leak_is_found_before_and_gone_after(
     name: str, prepared_box: tuple[Box, Task, SealedTask], tmp_path: Path
 ) -> None:
@@ -43,6 +50,32 @@ def test_a_planted_leak_is_found_before_and_gone_after(
     assert prepared.clean, (prepared.open, prepared.proof, prepared.notes)
     assert readable(box.root) == []
     assert_base_works(box, task)
+
+
+@pytest.mark.parametrize("names", TOGETHER, ids=lambda names: f"{names[0]} and others")
+def test_files_that_leak_are_each_found_where_they_lie_and_gone_after(
+    names: list[str], prepared_box: tuple[Box, Task, SealedTask], tmp_path: Path
+) -> None:
+    original, task, sealed = prepared_box
+    box = copy(original, tmp_path)
+    planted: dict[str, set[str]] = {}
+    for name in names:
+        before, told = files_of(box), readable(box.root)
+        LEAKS[name].plant(box)
+        planted[name] = files_of(box) - before
+        assert (readable(box.root) != told) == LEAKS[name].text, name
+    prepared = prepare(box.session(), task, sealed, Preparation(root=str(box.root)))
+    found = [path for finding in prepared.rounds[0] for path in (finding.place, *finding.paths)]
+    assert {finding.remedy for finding in prepared.rounds[0]} <= {"remove", "rewrite"}
+    for name, files in planted.items():
+        assert [path for path in found if any(inside(file, path) for file in files)], f"{name}: not found"
+    assert prepared.clean, (prepared.open, prepared.proof, prepared.notes)
+    assert readable(box.root) == []
+    assert_base_works(box, task)
+
+
+def files_of(box: Box) -> set[str]:
+    return {f"{path}" for path in box.root.rglob("*") if not path.is_dir()}
 
 
 @pytest.fixture(scope="module")

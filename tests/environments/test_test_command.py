@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -63,9 +64,9 @@ def test_the_samples_tests_run_for_real_and_agree_with_what_was_recorded(sandbox
 def test_repeats_are_numbered_on_and_equal_states_are_run_once(sandbox: None, tmp_path: Path) -> None:
     store, options = sample_store(tmp_path / "s", tasks="sample__spans-8", repeat=2)
     drive(Test(store, options), store, run_here, 1)
-    drive(Test(store, options), store, run_here, 1)
+    drive(Test(store, replace(options, repeat=1)), store, run_here, 1)
     sources = {row["source"] for row in store.rows("outcomes", where="source LIKE 'run:%'")}
-    assert sources == {"run:1", "run:2", "run:3", "run:4"}
+    assert sources == {"run:1", "run:2", "run:3"}
     equal = store.query(
         "SELECT count(DISTINCT log_digest) AS logs FROM outcomes JOIN rollouts USING (rollout_id) "
         "WHERE outcomes.source = 'run:1' AND run IN ('alpha-1', 'beta-3')"
