@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rubrics.agents.loop import ToolRefusal
+from rubrics.agents.conversation import ToolRefusal
 from rubrics.records.models import Tool
 
 LONGEST = 20_000

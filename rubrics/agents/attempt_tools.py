@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rubrics.agents.arguments import Arguments, tool
+from rubrics.agents.conversation import Handled, ToolRefusal
 from rubrics.agents.fenced import fenced
-from rubrics.agents.loop import Handled, ToolRefusal
 from rubrics.agents.windows import page, window
 from rubrics.prompting.fences import Shown, fence
 from rubrics.prompting.patches import patch_view

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rubrics.agents.arguments import Arguments, tool
+from rubrics.agents.conversation import COMMAND_SECONDS, Handled, ToolRefusal
 from rubrics.agents.fenced import fenced
-from rubrics.agents.loop import COMMAND_SECONDS, Handled, ToolRefusal
 from rubrics.agents.windows import middle_cut, page
 from rubrics.environments.session import CommandResult, Session
 from rubrics.records.judgements import Ran
