@@ -50,7 +50,7 @@ class AgentRanker:
         nothing = Heard(self.name, prompt_digest=digest_of("agent"))
         try:
             async with self._places:
-                workspace = await in_thread(lambda: Workspace(self._environment, bout))
+                workspace = await in_thread(lambda: Workspace(self._environment, bout), Workspace.close)
                 try:
                     return await self._rank(bout, workspace, replace(nothing, rung=workspace.base.rung))
                 finally:
