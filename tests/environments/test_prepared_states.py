@@ -9,9 +9,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from environment_helpers import RECIPE, STATE, diff, rollout_of, started_or_skipped
+from environment_helpers import RECIPE, STATE, diff, rollout_of, small_task, started_or_skipped
 from leaks import FIELDS, FIXED, LEAKS, Box, build
 
+from rubrics.environments.bubblewrap import Bubblewrap
+from rubrics.environments.mounts import may_mount, overlay, tmpfs, unmount_under
+from rubrics.environments.recipes import Places
+from rubrics.environments.session import Limits
+from rubrics.environments.state import State
 from rubrics.errors import InfraError
 from rubrics.preparation.config import Preparation
 from rubrics.preparation.findings import Finding
@@ -206,3 +211,32 @@ def test_cleaning_takes_the_states_that_the_store_does_not_name_and_leaves_the_o
         assert clean_prepared(case.store, STATE) == 1
         assert not opener.backend.stands(other, case.task)
         assert opener.backend.stands(str(case.row["image"]), case.task)
+
+
+@pytest.mark.parametrize("on_overlay", [False, True], ids=["any disk", "an overlay"])
+def test_what_was_removed_stays_removed_in_a_kept_state_whatever_disk_keeps_it(
+    on_overlay: bool, tmp_path: Path, repository: Path
+) -> None:
+    """An overlay cannot hold another overlay's marks of removed files: then the state is kept whole."""
+    started_or_skipped("bubblewrap").close()
+    if not may_mount():
+        pytest.skip("needs root for overlays")
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    tmpfs(tmp_path / "disk", 512 << 20)
+    (disk / "lower").mkdir()
+    try:
+        if on_overlay:
+            overlay([disk / "lower"], disk / "upper", tmp_path / "state")
+        environment = Bubblewrap(Places(), Limits(), State(tmp_path / "state"))
+        task = small_task(repository, recipe='{"base": "host"}')
+        with closing(environment), closing(environment.open(task, None)) as session:
+            session.run("rm calc.py; rm -r tests; mkdir tests; echo new > tests/new; ln -s tests/new link", 20)
+            kept = environment.save(session, "somebody")
+            with closing(environment.open(task, None, saved=kept)) as again:
+                assert again.run("find . -name .git -prune -o -print | sort", 20).output.split() == [
+                    ".", "./link", "./tests", "./tests/new"
+                ]  # fmt: skip
+                assert again.read("link") == b"new\n"
+    finally:
+        unmount_under(tmp_path)
