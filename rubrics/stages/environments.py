@@ -115,10 +115,10 @@ class Opener:
         with self._lock:
             saved = self._saved.get(task.task_id)
             if saved is not None and task.task_id not in self._checked:
-                self._checked.add(task.task_id)
                 if not backend.stands(saved, task):
                     log.warning("%s: its prepared state is gone, or the task has changed since", task.task_id)
                     saved = self._saved[task.task_id] = None
+                self._checked.add(task.task_id)
             return saved
 
 
