@@ -16,6 +16,7 @@ from rubrics.stages.environments import open_environment
 from rubrics.stages.facts import Facts
 from rubrics.stages.ingest import Ingest
 from rubrics.stages.options import Options
+from rubrics.stages.rank import Rank
 from rubrics.stages.reward import Reward
 from rubrics.stages.reward_config import reward_config
 from rubrics.stages.score import Score
@@ -79,25 +80,22 @@ def _stages(names: tuple[str, ...], store: Store, options: Options, client: Clie
                 yield Ingest(options)
             elif name == "facts":
                 yield Facts(store, options)
+            elif name == "test" and options.from_logs:
+                yield StoredLogs(store, options)
             elif name == "test":
-                yield (
-                    StoredLogs(store, options)
-                    if options.from_logs
-                    else stack.enter_context(closing(Test(store, options)))
-                )
+                yield stack.enter_context(closing(Test(store, options)))
             elif name == "synthesize":
                 if options.resynthesize or not store.count("rubrics"):
                     yield _synthesize(store, options, client, stack)
             elif name == "score":
-                opened = partial(_opened, store, options, stack)
-                yield Score(store, options, stack.enter_context(open_bench(options, store, client)), opened)
+                bench = stack.enter_context(open_bench(options, store, client))
+                yield Score(store, options, bench, partial(_opened, store, options, stack))
             elif name == "audit":
-                yield Audit(store, options)
+                yield Audit(store, options, client)
             elif name == "rank":
-                opener = stack.enter_context(open_environment(options, store)) if options.rank_mode == "agent" else None
-                from rubrics.stages.rank import Rank
-
-                yield Rank(store, options, client, opener)
+                yield Rank(
+                    store, options, client, _opened(store, options, stack) if options.rank_mode == "agent" else None
+                )
             else:
                 yield Reward(store, options)
                 yield WeightTokens(store, options)
