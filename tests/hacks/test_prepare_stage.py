@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 from environment_helpers import RECIPE, started_or_skipped
@@ -36,7 +37,7 @@ def stored(tmp_path: Path) -> tuple[Store, Task, Backend]:
     (box.repo / HIDDEN).write_bytes(base64.b64encode(gzip.compress(FIXED.encode())))
     recipe = json.dumps({**RECIPE, "packages": [*RECIPE["packages"], "git"]})
     task = replace(task, repository=str(box.repo), recipe=recipe)
-    backend = started_or_skipped("bubblewrap")
+    backend = cast(Backend, started_or_skipped("bubblewrap"))
     try:
         backend.open(task, None).close()
     except InfraError as error:
