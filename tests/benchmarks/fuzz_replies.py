@@ -1,6 +1,6 @@
 """Fuzzed replies through every reader, beside the oracle of the tests: counts by outcome.
 
-`python tests/benchmarks/fuzz_replies.py [COUNT [SEED]]`; 10,000 replies per reader take about three minutes. Ends with an
+`python tests/benchmarks/fuzz_replies.py [COUNT [SEED]]`; 10,000 replies per reader take about a minute. Ends with an
 error where a reader accepts what the oracle refuses, or refuses what it accepts.
 """
 
