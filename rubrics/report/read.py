@@ -63,7 +63,9 @@ _AUDITS = """
     ORDER BY audits.rollout_id, audits.source, audits.kind
 """
 _ENVIRONMENTS = """
-    SELECT task_id, image, backend, clean, findings, "open", rounds, failure_class, detail FROM environments
+    SELECT task_id, image, backend, clean, findings, "open", rounds, failure_class, detail,
+           probe_model, probe_result
+    FROM environments
     WHERE task_id IN (SELECT task_id FROM rollouts WHERE rollout_id IN (SELECT unnest($ids)))
 """
 _COLUMNS = {

@@ -45,7 +45,12 @@ def environment_line(row: Mapping[str, Any] | None) -> str:
     if row["clean"] is None:
         return f"not known whether clean ({where}): {row['failure_class']}: {row['detail']}"
     found = f"{row['findings']} routes to the answer found, {row['open']} left, {row['rounds']} passes"
-    return f"{'clean' if row['clean'] else 'not clean'} ({where}): {found}"
+    probe = (
+        f"; {row['probe_model']} as a probe: {row['probe_result'] or 'did not come to look'}"
+        if row["probe_model"]
+        else ""
+    )
+    return f"{'clean' if row['clean'] else 'not clean'} ({where}): {found}{probe}"
 
 
 def trust_lines(explained: Mapping[str, Any]) -> Iterator[str]:

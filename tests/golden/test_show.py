@@ -95,7 +95,7 @@ def test_audits_of_a_rollout_and_its_environment_are_shown(tmp_path: Path, golde
     second = replace(second, audits=({"source": "rules", "kind": "none", "verdict": "none", "evidence": ""},))
     environment = {
         "task_id": TASK, "image": "python:3.11", "backend": "docker", "clean": True, "rounds": 3, "findings": 12,
-        "open": 0,
+        "open": 0, "probe_model": "m", "probe_result": "found_nothing",
     }  # fmt: skip
     rubrics = {(TASK, "solution"): SOLUTION, (TASK, "behavior"): BEHAVIOR}
     store = make_store(tmp_path / "store", [first, second, third], rubrics, [environment])
