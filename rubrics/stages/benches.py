@@ -5,13 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rubrics import jsonio
+from rubrics.agents.loop import Bounds
 from rubrics.errors import UsageError
 from rubrics.judges.judge import Judge
+from rubrics.judges.model_agent import AgentJudge, start_of
 from rubrics.records.judgements import Judgement
-from rubrics.stages.environments import open_environment
+from rubrics.records.rollouts import Rollout
+from rubrics.records.tasks import Task
+from rubrics.stages.environments import Opener, open_environment
 from rubrics.stages.options import JUDGES, Options
 from rubrics.stages.score import Bench
 from rubrics.store.store import Store
@@ -21,6 +26,8 @@ if TYPE_CHECKING:
 
 ENVIRONMENTS = 8
 """Environments that are open at once for agents: each may take its whole limit of memory."""
+CHARACTERS_PER_TOKEN = 2.5
+"""Few texts have fewer: a conversation ends before the model's context does."""
 
 
 def judge_kind(options: Options) -> str:
@@ -47,11 +54,16 @@ def open_bench(options: Options, store: Store, client: Client | None) -> Iterato
         judge: Judge = SingleJudge(client, options.context)
         yield Bench(judge, _together(client, options.concurrency), sampling)
         return
-    from rubrics.judges.model_agent import AgentJudge
 
     with open_environment(options, store) as opener:
-        judge = AgentJudge(client, opener)
+        bounds = Bounds(characters=int(options.context * CHARACTERS_PER_TOKEN))
+        judge = AgentJudge(client, opener, bounds, start=partial(_start, opener))
         yield Bench(judge, _together(client, min(options.concurrency, ENVIRONMENTS)), sampling)
+
+
+def _start(opener: Opener, task: Task, rollout: Rollout) -> str:
+    """What a rollout's state is rebuilt from: finished work holds for that and nothing else."""
+    return f"{start_of(task, rollout)} {opener.name} {opener.saved(task) or 'original'}"
 
 
 def _together(client: Client, most: int) -> Callable[[Sequence[Coroutine[Any, Any, Judgement]]], list[Judgement]]:

@@ -72,6 +72,10 @@ class Opener:
         backend = self._started()
         return None if self._prepared(backend, task) is None else backend.open(task, None)
 
+    def saved(self, task: Task) -> str | None:
+        """Name of the prepared state that `open` enters; null where it enters the original one."""
+        return None if self.backend is None else self._prepared(self.backend, task)
+
     def reopen(self, task: Task, saved: str) -> Session:
         """A state that was saved. Raises `InfraError`."""
         return self._started().open(task, None, saved=saved)

@@ -1,0 +1,106 @@
+"""The commands about asking a model, as a person types them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from judged_store import with_judge_criteria
+from model_server.server import Raw, serving
+from model_server.sound import sound_verdicts
+
+from rubrics.store.store import Store
+
+KEY = "sk-canary-0123456789abcdef"
+
+
+@pytest.fixture
+def store(sample_store: Store, tmp_path: Path) -> Store:
+    return with_judge_criteria(sample_store, tmp_path / "store")
+
+
+def rubrics(*words: str, code: int = 0) -> str:
+    command = [sys.executable, "-m", "rubrics", *words]
+    environment = {**os.environ, "MY_KEY": KEY}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
+    assert done.returncode == code, done.stderr
+    assert KEY not in done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_prompt_that_is_shown_is_the_one_that_is_sent(store: Store) -> None:
+    place = ("sample__textkit-17/beta-3", "--store", str(store.paths.root))
+    shown = json.loads(rubrics("show-prompt", *place, "--json"))
+    with serving(sound_verdicts) as server:
+        asked = ("--model", "m", "--base-url", server.url, "--api-key-env", "MY_KEY", "--tasks", "sample__textkit-17")
+        rubrics("score", "--store", str(store.paths.root), *asked)
+        assert shown[0]["messages"] in [body["messages"] for body in server.requests]
+        assert {headers["Authorization"] for headers in server.headers} == {f"Bearer {KEY}"}
+    held = b"".join(file.read_bytes() for file in store.paths.root.rglob("*") if file.is_file())
+    assert KEY.encode() not in held
+
+
+def test_an_estimate_asks_nobody_and_an_unknown_price_is_no_dollars(store: Store) -> None:
+    with serving(sound_verdicts) as server:
+        asked = ("estimate", "--store", str(store.paths.root), "--model", "m", "--base-url", server.url, "--json")
+        rows: list[dict[str, Any]] = json.loads(rubrics(*asked))
+        assert [row["case"] for row in rows] == ["low", "expected", "high"]
+        assert {row["dollars"] for row in rows} == {None}
+        priced = json.loads(rubrics(*asked, "--price", "1,2,0.1"))
+        assert 0 < priced[0]["dollars"] < priced[1]["dollars"] < priced[2]["dollars"]
+        assert server.requests == []
+
+
+def test_a_score_without_verdicts_ends_with_code_1_and_names_the_class(store: Store) -> None:
+    with serving(lambda body: Raw(401, b'{"error": {"message": "no"}}')) as server:
+        asked = ("--model", "m", "--base-url", server.url, "--json")
+        said = json.loads(rubrics("score", "--store", str(store.paths.root), *asked, code=1))
+    assert [(row["kind"], row["n"]) for row in said["census"] if row["stage"] == "score"] == [("authentication", 32)]
+
+
+def test_the_doctor_tells_a_model_that_answers_from_one_that_does_not() -> None:
+    with serving(lambda body: {"answer": 5}) as server:
+        asked = ("doctor", "--model", "m", "--base-url", server.url, "--json")
+        rows = {row["what"]: row for row in json.loads(rubrics(*asked))}
+        assert rows["model m"]["state"] == "ok"
+        assert rows["price"]["state"] == "absent"
+        server.script = lambda body: "five, I think"
+        rows = {row["what"]: row for row in json.loads(rubrics(*asked, code=1))}
+        assert rows["model m"]["state"] == "broken"
+        assert "not_json" in rows["model m"]["detail"] or "JSON" in rows["model m"]["detail"]
+
+
+def test_a_budget_is_refused_where_no_price_is_known_and_ends_the_asking_where_one_is(store: Store) -> None:
+    with serving(sound_verdicts) as server:
+        asked = (
+            "score",
+            "--store",
+            str(store.paths.root),
+            "--model",
+            "m",
+            "--base-url",
+            server.url,
+            "--max-cost",
+            "0.01",
+        )
+        rubrics(*asked, code=2)
+        assert server.requests == []
+        rubrics(*asked, "--price", "1,2", code=1)
+        assert 0 < len(server.requests) < 32
+    spent = store.query("SELECT sum(cost) AS dollars, count(*) FILTER (failure_class = 'budget') AS n FROM judgements")
+    row = spent.to_pylist()[0]
+    assert row["dollars"] <= 0.01
+    assert row["n"] > 0
+
+
+@pytest.mark.skipif(not shutil.which("bwrap"), reason="no bubblewrap for the agent's environment")
+def test_an_agents_first_request_is_shown_with_its_tools(store: Store) -> None:
+    place = ("sample__textkit-17/beta-3", "--store", str(store.paths.root))
+    shown = json.loads(rubrics("show-prompt", *place, "--judge", "agent", "--json"))
+    assert "submit_verdicts" in shown[0]["tools"]
