@@ -66,9 +66,9 @@ def _alone(item: Tried, passed: Sequence[bool], labels: Sequence[str]) -> tuple[
     if any(not 0 <= value <= 1 for value in known):
         return "range", Wrong("its rule leaves [0, 1]", "Bound it with least and greatest")
     if len(known) >= 2 and criterion.fault is None and max(known) - min(known) < MIN_GAP:
-        what = "all attempts meet it" if known[0] >= MET else "no attempt meets it"
+        what = "all attempts meet it alike" if known[0] >= MET else "no attempt meets it"
         return "flat", Wrong(
-            f"{what} alike, so it tells none from another",
+            f"{what}, so it tells none from another",
             "Sharpen it, or name the fault it guards against, or drop it",
         )
     return _contradiction(item, passed, labels)

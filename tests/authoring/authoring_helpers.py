@@ -186,7 +186,7 @@ def read_everything(body: dict[str, Any]) -> Said:
         ("search", {"pattern": "merge("}),
         (
             "run_command",
-            {"command": "git log --oneline --all; python3 -m unittest discover -s tests -t . 2>&1 | tail -4"},
+            {"command": "git log --all --format=%s; python3 -m unittest discover -s tests -t . 2>&1 | tail -1"},
         ),
         ("show_patch", {"attempt": "attempt-1"}),
         ("show_transcript", {"attempt": "attempt-3", "first_turn": 0, "last_turn": 4}),
