@@ -38,7 +38,7 @@ class Spent:
     purpose: str
     kind: str
     """`ok`: an answer came, whatever a reader then said of it; `empty`, `refused`, `truncated`: one of no use came;
-    `timeout`, `connection`: none came, yet it may be paid."""
+    `timeout`, `connection`, `given_up`: none came, yet it may be paid."""
     prompt: int | None = None
     cached: int | None = None
     completion: int | None = None

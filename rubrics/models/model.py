@@ -25,7 +25,8 @@ class Model(Protocol):
         """
 
     async def turn(self, request: Request) -> Reply:
-        """One turn of a conversation: retried when the transport fails, never cached. Raises `ModelError`."""
+        """One turn of a conversation, never cached: asked again when the transport fails, and a bounded number of
+        times when the answer is empty, refused or cut. Raises `ModelError`."""
 
     async def recall(self, key: str) -> str | None:
         """The finished work stored under a key (see `key`); null when there is none."""

@@ -20,7 +20,7 @@ from rubrics.models.failures import Failure, refuses_format
 from rubrics.models.limits import Gate
 from rubrics.models.names import answers_for
 from rubrics.models.prices import Price, cost
-from rubrics.models.retries import LONGEST_ASKED, delay
+from rubrics.models.retries import LONGEST_ASKED, again, delay
 from rubrics.models.settings import ModelSettings
 from rubrics.models.tokens import tokens
 from rubrics.records.models import Reply, Request, Usage
@@ -61,7 +61,7 @@ class Sender:
                     self.counters.reformed += 1
                     continue
                 tried += 1
-                if not failure.retryable or tried >= self.settings.attempts:
+                if not again(failure.retryable, tried, self.settings.attempts, failure.after):
                     tries = f" ({tried} tries)" if tried > 1 else ""
                     raise ModelError(failure.kind, f"{failure.message}{tries}") from None
                 self.counters.retried += 1
@@ -77,8 +77,10 @@ class Sender:
         await self.budget.reserve(estimate or 0.0)
         item = Spent(0.0, self.settings.model, request.purpose, "", estimate=estimate)
         spent: Spent | None = None
+        sent = False
         try:
             async with self.gate.passing(prompt + made):
+                sent = True
                 reply, complaint = await self._timed(body, data, price)
             self.gate.used(prompt + made, (reply.usage.prompt or prompt) + (reply.usage.completion or made))
             usage = reply.usage
@@ -89,6 +91,9 @@ class Sender:
         except Failure as failure:
             if failure.perhaps_paid:
                 spent = replace(item, kind=failure.kind)
+            raise
+        except asyncio.CancelledError:
+            spent = replace(item, kind="given_up") if sent else None
             raise
         finally:
             self._account(estimate or 0.0, spent)
@@ -112,8 +117,8 @@ class Sender:
         except Failure as failure:
             if failure.status == 429 and failure.retryable:
                 self.gate.width.rate_limited(started, self._clock.now())
-                if failure.after is not None:
-                    self.gate.pause(min(failure.after, LONGEST_ASKED))
+                if failure.after is not None and failure.after <= LONGEST_ASKED:
+                    self.gate.pause(failure.after)
             raise
         self.gate.width.succeeded()
         reply, complaint = read_reply(answer, price, time.perf_counter() - began)

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import copy
 import json
+import time
 from collections.abc import Callable, Iterable
+from email.utils import formatdate
 from typing import Any
 
 from model_server.server import Hang, Raw, Said, Script
@@ -31,7 +33,7 @@ TRANSPORT: dict[str, tuple[Spoiler, str]] = {
     "rate limit": (lambda good: error(429, "Rate limit reached", "rate_limit_exceeded"), "rate_limited"),
     "rate limit with seconds": (lambda good: error(429, "Slow down", Retry_After="7"), "rate_limited"),
     "rate limit with a date": (
-        lambda good: error(429, "Slow down", Retry_After="Fri, 01 Jan 2100 00:00:00 GMT"), "rate_limited",
+        lambda good: error(429, "Slow down", Retry_After=formatdate(time.time() + 9, usegmt=True)), "rate_limited",
     ),
     "internal error": (lambda good: error(500, "The server had an error"), "server_error"),
     "overloaded": (lambda good: Raw(503, b"<html>busy</html>", {"Content-Type": "text/html"}), "server_error"),
@@ -58,6 +60,10 @@ FINAL: dict[str, tuple[Spoiler, str]] = {
     "prompt too long": (
         lambda good: error(400, "This model's maximum context length is 8192 tokens", "context_length_exceeded"),
         "context_too_long",
+    ),
+    "rate limit until 2100": (
+        lambda good: error(429, "Come back later", Retry_After="Fri, 01 Jan 2100 00:00:00 GMT"),
+        "rate_limited",
     ),
     "no money": (lambda good: error(429, "You exceeded your current quota", "insufficient_quota"), "rate_limited"),
     "wrong model": (lambda good: Said(json.dumps(good), model="somebody-else-9b"), "wrong_model"),

@@ -13,7 +13,7 @@ from rubrics.models.exceptions import failure_of, secrets_of
 from rubrics.models.failures import Failure, of_status, refuses_format, retry_after, scrub
 from rubrics.models.names import answers_for
 from rubrics.models.prices import Price, cost, from_map, per_million
-from rubrics.models.retries import LONGEST, LONGEST_ASKED, delay
+from rubrics.models.retries import LONGEST, LONGEST_ASKED, again, delay
 from rubrics.models.settings import ModelSettings
 from rubrics.models.tokens import tokens
 from rubrics.records.models import Request, Tool, Usage
@@ -73,7 +73,15 @@ def test_delays_grow_are_bounded_and_never_undercut_what_was_asked_for() -> None
     assert delays == [delay(tried, "a") for tried in range(1, 12)], "deterministic"
     assert len({delay(1, str(name)) for name in range(50)}) > 25, "spread"
     assert delay(1, "a", 7.0) >= 7.0
-    assert delay(1, "a", 1e9) <= LONGEST_ASKED + 1.0
+    assert 7.0 <= delay(9, "a", 7.0) <= 8.0
+
+
+def test_a_request_is_sent_again_while_that_may_help() -> None:
+    assert again(True, 4, 5, None)
+    assert again(True, 1, 5, LONGEST_ASKED)
+    assert not again(True, 5, 5, None)
+    assert not again(False, 1, 5, None)
+    assert not again(True, 1, 5, LONGEST_ASKED + 1.0)
 
 
 @pytest.mark.parametrize(
