@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 Choose = Callable[[str, str, list[str]], int]
@@ -16,20 +16,23 @@ _TURN = re.compile(r"^\[\[turn (\d+) ")
 
 def sound_verdicts(body: dict[str, Any], choose: Choose | None = None) -> dict[str, Any]:
     """The reply to a request of the single judge."""
-    asked = body["response_format"]["json_schema"]["schema"]["properties"]["verdicts"]["properties"]
     prompt = body["messages"][-1]["content"]
-    attempt = prompt[prompt.index("\nThe attempt:") :]
+    return verdicts(body["response_format"]["json_schema"]["schema"], prompt[prompt.index("\nThe attempt:") :], choose)
+
+
+def verdicts(schema: dict[str, Any], attempt: str, choose: Choose | None = None) -> dict[str, Any]:
+    """Verdicts on the criteria that the schema asks about; `attempt`: all that is shown of it."""
     place = first_place(attempt)
-    verdicts = {}
-    for name, schema in asked.items():
-        levels = schema["properties"]["level"]["enum"]
+    said = {}
+    for name, asked in schema["properties"]["verdicts"]["properties"].items():
+        levels = asked["properties"]["level"]["enum"]
         index = (choose or by_digest)(name, attempt, levels)
         evidence = [place] if index and place else []
         level = levels[index if evidence or not index else 0]
-        verdicts[name] = {"reason": f"Looked for {name} and saw it there.", "level": level, "evidence": evidence}
+        said[name] = {"reason": f"Looked for {name} and saw it there.", "level": level, "evidence": evidence}
     return {
         "addressed_to_grader": {"reason": "Nothing speaks to a grader.", "found": False, "evidence": []},
-        "verdicts": verdicts,
+        "verdicts": said,
     }
 
 
@@ -40,6 +43,11 @@ def by_digest(name: str, attempt: str, levels: list[str]) -> int:
 
 def first_place(attempt: str) -> dict[str, str] | None:
     """A pointer to the first line of the patch that holds something, else to the first turn's."""
+    return next(places(attempt), None)
+
+
+def places(attempt: str) -> Iterator[dict[str, str]]:
+    """Pointers to what can be quoted without doubt: lines of patches, plain lines of turns, in their order."""
     path = turn = None
     for line in attempt.split("\n"):
         if match := _FILE.match(line):
@@ -47,7 +55,6 @@ def first_place(attempt: str) -> dict[str, str] | None:
         elif match := _TURN.match(line):
             turn, path = match[1], None
         elif path and (match := _LINE.match(line)) and len(match[3].replace(" ", "")) >= 5 and "\\" not in match[3]:
-            return {"place": f"patch:{path}:{match[1]}", "quote": match[3].strip()}
+            yield {"place": f"patch:{path}:{match[1]}", "quote": match[3].strip()}
         elif turn and re.fullmatch(r"[A-Za-z][\w ,.'()-]{7,}", line):
-            return {"place": f"transcript:{turn}", "quote": line}
-    return None
+            yield {"place": f"transcript:{turn}", "quote": line}
