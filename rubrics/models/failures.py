@@ -48,7 +48,7 @@ def of_status(status: int, text: str, headers: Mapping[str, str], now: float) ->
     if status == 429 and "insufficient_quota" in text:
         return Failure("rate_limited", f"{said}. The account has no money left", status=status)
     if status == 429:
-        return Failure("rate_limited", f"{said}. Lower --workers or set a rate", True, after, status)
+        return Failure("rate_limited", f"{said}. Lower --concurrency or set --requests-per-minute", True, after, status)
     if status in (401, 403):
         return Failure("authentication", f"{said}. Check the key and what it may use", status=status)
     if status == 408:

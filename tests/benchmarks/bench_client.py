@@ -1,7 +1,8 @@
 """CPU that the client itself takes per call, beside raw aiohttp, the openai SDK and litellm, in one run.
 
 `python tests/benchmarks/bench_client.py [calls]`: 20 KB prompts, 32 under way, a server without latency in a process of
-its own. CPU seconds of this process are told, and their ratios; rates depend on the machine.
+its own; all in turn, three times over, the middle one told. CPU is that of this process alone; rates depend on the
+machine, ratios hardly.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -24,6 +26,7 @@ from rubrics.models.settings import ModelSettings
 from rubrics.records.models import Reply, Request
 
 UNDER_WAY = 32
+ROUNDS = 3
 NAMES = [f"criterion_{i}" for i in range(10)]
 VERDICTS = {name: {"reason": "The patch does what the criterion asks for. " * 3, "level": "met"} for name in NAMES}
 SYSTEM = "Rules of the judge. " * 100
@@ -35,7 +38,8 @@ answer = json.dumps({
     "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
     "usage": {"prompt_tokens": 5000, "completion_tokens": 300, "total_tokens": 5300},
 }).encode()
-answer = b"HTTP/1.1 200 OK\\r\\nContent-Type: application/json\\r\\nContent-Length: %d\\r\\n\\r\\n" % len(answer) + answer
+head = b"HTTP/1.1 200 OK\\r\\nContent-Type: application/json\\r\\nContent-Length: %d\\r\\n\\r\\n"
+answer = head % len(answer) + answer
 class Serve(asyncio.Protocol):
     def connection_made(self, transport):
         self.transport, self.data = transport, bytearray()
@@ -124,10 +128,13 @@ async def others(url: str, calls: int) -> dict[str, tuple[float, float]]:
     return found
 
 
-def ours(url: str, calls: int, folder: Path) -> dict[str, tuple[float, float]]:
+def ours(url: str, calls: int, cache: Path) -> dict[str, tuple[float, float]]:
     """The client with all of it: cache, retries, rates, budget, account; then the same from the cache."""
-    settings = ModelSettings("judge-1", url, concurrency=UNDER_WAY, price=(1.0, 2.0, 0.5), max_cost=1e9)
-    with open_client(settings, folder / "cache.db") as client:
+    settings = ModelSettings(
+        "judge-1", url, concurrency=UNDER_WAY, price=(1.0, 2.0, 0.5), max_cost=1e9,
+        requests_per_minute=10**9, tokens_per_minute=10**9,
+    )  # fmt: skip
+    with open_client(settings, cache) as client:
 
         async def call(index: int) -> None:
             await client.ask(Request(messages(index), purpose="judge"), read)
@@ -137,11 +144,15 @@ def ours(url: str, calls: int, folder: Path) -> dict[str, tuple[float, float]]:
 
 def main(calls: int) -> None:
     with fast_server() as url, tempfile.TemporaryDirectory() as folder:
-        found = ours(url, calls, Path(folder)) | asyncio.run(others(url, calls))
+        rounds = [ours(url, calls, Path(folder) / f"{i}.db") | asyncio.run(others(url, calls)) for i in range(ROUNDS)]
+    found = {
+        name: [statistics.median(column) for column in zip(*(r[name] for r in rounds), strict=True)]
+        for name in rounds[0]
+    }
     base = found["client"][0]
     for name, (cpu, rate) in found.items():
-        print(f"{name:24} {cpu:7.3f} ms CPU per call {rate:8.0f} calls/s {cpu / base:7.2f} of the client")
+        print(f"{name:24} {cpu:7.3f} ms CPU per call {rate:8.0f} calls/s {cpu / base:7.2f} of the client's CPU")
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1500)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 800)
