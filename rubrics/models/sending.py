@@ -143,6 +143,8 @@ class Sender:
 
     def _check_name(self, reply: Reply) -> None:
         """The model that answered is the one asked for, and always the same one."""
+        if reply.model and reply.model == self._answering:
+            return
         settings = self.settings
         if not answers_for(settings.model, reply.model, settings.answers_as):
             raise ModelError(
