@@ -1,11 +1,9 @@
-"""Patches from text. The parser of hunks is unidiff; `diff_text` gives it clean text."""
+"""Patches from text: what `diff_text` has cleaned becomes files, hunks and numbered lines."""
 
 from __future__ import annotations
 
-from unidiff import PatchSet, UnidiffParseError
-
 from rubrics.facts.diff_paths import NOWHERE, strip_prefixes
-from rubrics.facts.diff_text import RawFile, Scanner, names, split_lines
+from rubrics.facts.diff_text import HUNK, RawFile, Scanner, names, split_lines
 from rubrics.facts.normal import normal_digest, normal_form
 from rubrics.records.patches import FileChange, Hunk, Line, Patch
 
@@ -16,7 +14,7 @@ def parse_patch(text: str) -> Patch:
     """The patch that the text holds. Never raises on text; what was not clean is named in `malformed`.
 
     Names: `leading_newline`, `crlf`, `fenced`, `trailing_context` (nothing is lost), and `prose`, `hunk_count`,
-    `hunk_header`, `no_header`, `no_path`, `combined`, `unparsed`, `no_diff`. The empty patch is clean.
+    `hunk_header`, `no_header`, `no_path`, `combined`, `no_diff`. The empty patch is clean.
     """
     notes: set[str] = set()
     lines = split_lines(text, notes)
@@ -31,42 +29,28 @@ def parse_patch(text: str) -> Patch:
 
 
 def _files(raw_files: list[RawFile], notes: set[str]) -> list[FileChange]:
-    parsed = iter(_parse_hunks([raw for raw in raw_files if raw.hunks], notes))
-    files = []
-    for raw in raw_files:
-        hunks = next(parsed) if raw.hunks else ()
-        file = _file(raw, hunks)
-        if file.path:
-            files.append(file)
-        else:
-            notes.add("no_path")
-    return files
+    files = [_file(raw, tuple(map(_hunk, raw.hunks))) for raw in raw_files]
+    if not all(file.path for file in files):
+        notes.add("no_path")
+    return [file for file in files if file.path]
 
 
-def _parse_hunks(raw_files: list[RawFile], notes: set[str]) -> list[tuple[Hunk, ...]]:
+def _hunk(raw: list[str]) -> Hunk:
+    """`raw`: a header with true counts, then lines that begin with a mark; see `RawFile.hunks`."""
+    header = HUNK.match(raw[0])
+    assert header is not None
+    old, new = int(header[1]), int(header[3])
     lines = []
-    for raw in raw_files:
-        lines += ["--- a/file\n", "+++ b/file\n"]
-        lines += [line + "\n" for hunk in raw.hunks for line in hunk]
-    try:
-        parsed = PatchSet(lines)
-    except UnidiffParseError:
-        notes.add("unparsed")
-        return [()] * len(raw_files)
-    return [tuple(_hunk(hunk) for hunk in file) for file in parsed]
-
-
-def _hunk(hunk: object) -> Hunk:
-    lines = []
-    for line in hunk:  # type: ignore[attr-defined]
-        mark, text = line.line_type, line.value[:-1]
-        if mark == "+":
-            lines.append(Line("added", text, line.target_line_no))
-        elif mark == "-":
-            lines.append(Line("removed", text, line.source_line_no))
+    for line in raw[1:]:
+        mark = line[0]
+        if mark == "-":
+            lines.append(Line("removed", line[1:], old))
+            old += 1
         else:
-            lines.append(Line("kept", text, line.target_line_no))
-    return Hunk(hunk.section_header.strip(), tuple(lines))  # type: ignore[attr-defined]
+            lines.append(Line("added" if mark == "+" else "kept", line[1:], new))
+            new += 1
+            old += mark == " "
+    return Hunk(header[5].strip(), tuple(lines))
 
 
 def _file(raw: RawFile, hunks: tuple[Hunk, ...]) -> FileChange:

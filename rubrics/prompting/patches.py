@@ -15,7 +15,7 @@ from rubrics.records.patches import FileChange, Hunk
 from rubrics.visible import defused
 
 _SIGNS = {"added": "+", "removed": "-", "kept": " "}
-_LOSSY = frozenset({"combined", "no_diff", "no_header", "no_path", "prose", "unparsed"})
+_LOSSY = frozenset({"combined", "no_diff", "no_header", "no_path", "prose"})
 """What `parse_patch` notes where some text of the patch is in none of its files."""
 
 

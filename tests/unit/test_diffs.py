@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import unidiff
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -173,7 +174,24 @@ def test_no_text_makes_the_parser_raise(text: str) -> None:
 )
 @settings(max_examples=300)
 def test_no_mixture_of_diff_lines_makes_the_parser_raise(lines: list[str]) -> None:
-    assert "unparsed" not in parse_patch("\n".join(lines)).malformed
+    parse_patch("\n".join(lines))
+
+
+BODIES = st.lists(st.tuples(st.sampled_from("+- "), st.text(st.characters(codec="ascii", exclude_characters="\r\n"))))
+
+
+@given(st.integers(1, 10**6), st.integers(1, 10**6), BODIES.filter(lambda body: any(mark != " " for mark, _ in body)))
+@settings(max_examples=200, deadline=None)
+def test_the_lines_of_a_hunk_have_the_numbers_that_another_reader_gives_them(
+    old: int, new: int, body: list[tuple[str, str]]
+) -> None:
+    marks = [mark for mark, _ in body]
+    counts = len(marks) - marks.count("+"), len(marks) - marks.count("-")
+    lines = [f"@@ -{old},{counts[0]} +{new},{counts[1]} @@", *(mark + text for mark, text in body), "-- "]
+    found = parse_patch("\n".join(["--- a/f", "+++ b/f", *lines])).files[0].hunks[0].lines
+    other = unidiff.PatchSet([f"{line}\n" for line in ["--- a/f", "+++ b/f", *lines[:-1]]])[0][0]
+    numbered = [(line.source_line_no if line.is_removed else line.target_line_no, line.value[:-1]) for line in other]
+    assert [(line.number, line.text) for line in found] == numbered
 
 
 def test_normal_digests_agree_exactly_where_the_changes_do() -> None:

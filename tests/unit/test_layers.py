@@ -22,7 +22,6 @@ HOMES = {
     "jinja2": ("rubrics/report/page.py", "rubrics/prompting/templates.py"),
     "litellm": ("rubrics/models/endpoint.py",),
     "openai": ("rubrics/models/endpoint.py",),
-    "unidiff": ("rubrics/facts/diffs.py",),
     "docker": ("rubrics/environments/docker_engine.py",),
     "requests": ("rubrics/environments/docker_engine.py",),
     "yaml": ("rubrics/rules/", "rubrics/ingest/"),
