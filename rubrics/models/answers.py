@@ -7,40 +7,40 @@ from typing import Any
 
 from rubrics import jsonio
 from rubrics.errors import UnusableReply
-from rubrics.models.failures import Failure, of_status
+from rubrics.models.failures import Failure, of_status, scrub
 from rubrics.models.prices import Price, cost
 from rubrics.records.models import Call, Reply, Usage
 
 
-def completion(data: bytes) -> Mapping[str, Any]:
-    """The body of an answer as a mapping. Raises `Failure` when it is none, or reports an error."""
+def completion(data: bytes, secrets: tuple[str, ...] = ()) -> Mapping[str, Any]:
+    """The body of an answer as a mapping. Raises `Failure`, without secrets, when it is none, or reports an error."""
     try:
         value = jsonio.loads(data)
     except ValueError:
         value = None
     if not isinstance(value, dict):
-        start = data[:80].decode("utf-8", "replace")
+        start = scrub(data.decode("utf-8", "replace"), secrets)[:80]
         raise Failure("server_error", f"the endpoint answered 200 with what is no JSON object: {start!r}", True)
-    return no_error(value)
+    return no_error(value, secrets)
 
 
-def no_error(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The value itself. Raises `Failure` when it is an error under the status of success."""
+def no_error(value: Mapping[str, Any], secrets: tuple[str, ...] = ()) -> Mapping[str, Any]:
+    """The value itself. Raises `Failure`, without the secrets, when it is an error under the status of success."""
     error = value.get("error")
     if not error or value.get("choices"):
         return value
     code = error.get("code") if isinstance(error, dict) else None
     status = code if isinstance(code, int) and 400 <= code < 600 else 500
-    raise of_status(status, jsonio.dumps(value), {}, 0.0)
+    raise of_status(status, scrub(jsonio.dumps(value), secrets), {}, 0.0)
 
 
-def fold(chunks: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+def fold(chunks: Sequence[Mapping[str, Any]], secrets: tuple[str, ...] = ()) -> Mapping[str, Any]:
     """The chunks of a stream as the one answer they are the parts of. Raises `Failure` when the stream broke off."""
     message: dict[str, Any] = {"content": None, "refusal": None}
     calls: dict[int, dict[str, str]] = {}
     whole: dict[str, Any] = {"choices": []}
     finish: str | None = None
-    for chunk in map(no_error, chunks):
+    for chunk in (no_error(chunk, secrets) for chunk in chunks):
         whole["model"] = whole.get("model") or chunk.get("model")
         whole["usage"] = chunk.get("usage") or whole.get("usage")
         for choice in _mappings(chunk.get("choices"))[:1]:

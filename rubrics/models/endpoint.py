@@ -77,7 +77,8 @@ class Compatible:
             async with asyncio.timeout(self._settings.timeout):
                 if self._settings.stream:
                     return await self._streamed(client, body)
-                return answers.completion(await client.post("/chat/completions", content=data, cast_to=bytes))
+                answered = await client.post("/chat/completions", content=data, cast_to=bytes)
+                return answers.completion(answered, self._secrets)
         except (Failure, asyncio.CancelledError):
             raise
         except Exception as error:
@@ -98,8 +99,8 @@ class Compatible:
         )
         async with stream:
             if "event-stream" not in stream.response.headers.get("content-type", ""):
-                return answers.completion(await stream.response.aread())
-            return answers.fold([chunk async for chunk in stream if isinstance(chunk, dict)])
+                return answers.completion(await stream.response.aread(), self._secrets)
+            return answers.fold([chunk async for chunk in stream if isinstance(chunk, dict)], self._secrets)
 
     def _opened(self) -> Any:
         if self._client is None:
@@ -137,7 +138,7 @@ class Hosted:
         try:
             litellm = await asyncio.to_thread(_litellm)
             async with asyncio.timeout(settings.timeout):
-                return answers.no_error((await litellm.acompletion(**body, **own)).model_dump())
+                return answers.no_error((await litellm.acompletion(**body, **own)).model_dump(), self._secrets)
         except (Failure, asyncio.CancelledError):
             raise
         except Exception as error:

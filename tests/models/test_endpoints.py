@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from model_server.clock import StepClock
 from model_server.faults import FINAL, PROTOCOL, TRANSPORT, error, in_turn
-from model_server.server import ModelServer, Said, serving
+from model_server.server import ModelServer, Raw, Said, serving
 
 from rubrics.errors import ModelError, UsageError
 from rubrics.models.client import open_client
@@ -112,6 +112,22 @@ def test_the_key_is_sent_and_never_told(status: int, monkeypatch: pytest.MonkeyP
             assert "[key]" in str(failed.value)
             assert not any(KEY in text for text in seen)
             assert failed.value.__cause__ is None
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("form", ["error", "prose"])
+def test_a_proxy_that_echoes_the_key_under_status_200_does_not_make_it_told(
+    form: str, stream: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_KEY", KEY)
+    said = f"no such key: {KEY}"
+    echo = error(200, said) if form == "error" else Raw(200, said.encode())
+    with serving(lambda body: echo) as server:
+        settings = ModelSettings("m", server.url, api_key_env="MY_KEY", stream=stream)
+        with open_client(settings, None, StepClock()) as client, pytest.raises(ModelError) as failed:
+            client.run(client.turn(QUESTION))
+    assert "no such key: [key]" in str(failed.value)
+    assert KEY[:12] not in str(failed.value)
 
 
 def test_a_proxy_of_the_environment_is_not_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
