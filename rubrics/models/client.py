@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,6 +11,7 @@ from typing import Any, TypeVar
 
 from rubrics.errors import ModelError, UnusableReply, UsageError
 from rubrics.models import bodies, stored
+from rubrics.models.background import Background, all_of
 from rubrics.models.cache import Cache
 from rubrics.models.clock import Clock, RealClock
 from rubrics.models.counters import Counters
@@ -33,9 +33,7 @@ class Client:
         self._cache = cache
         self._sender = Sender(settings, endpoint, cache, clock)
         self._flights: dict[str, asyncio.Future[Outcome]] = {}
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="model-client", daemon=True)
-        self._thread.start()
+        self._background = Background("model-client")
 
     @property
     def counters(self) -> Counters:
@@ -46,10 +44,10 @@ class Client:
         return bodies.key(request, self.settings, more)
 
     async def ask(self, request: Request, read: Callable[[Reply], T]) -> Answer[T]:
-        return await self._here(self._ask(request, read))
+        return await self._background.here(self._ask(request, read))
 
     async def turn(self, request: Request) -> Reply:
-        return await self._here(self._turn(request))
+        return await self._background.here(self._turn(request))
 
     async def recall(self, key: str) -> str | None:
         return None if self._cache is None else self._cache.finished(key)
@@ -60,49 +58,35 @@ class Client:
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Carry out a coroutine on the client's loop, from a thread that is not the loop's; its result or error."""
-        if threading.current_thread() is self._thread:
-            work.close()
-            raise RuntimeError("run was called on the client's own loop, which would wait for itself; await instead")
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
-        try:
-            return future.result()
-        except BaseException:
-            future.cancel()
-            raise
+        return self._background.run(work)
 
     def run_all(self, works: Iterable[Callable[[], Awaitable[T]]], limit: int | None = None) -> list[T]:
         """Carry out many, at most `limit` at once (default: twice the concurrency, so that none of it lies idle), in
         their order; the first error ends all."""
-        return self.run(_all(list(works), limit or 2 * self.settings.concurrency))
-
-    async def _here(self, work: Coroutine[Any, Any, T]) -> T:
-        if asyncio.get_running_loop() is self._loop:
-            return await work
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+        return self.run(all_of(list(works), limit or 2 * self.settings.concurrency))
 
     async def _ask(self, request: Request, read: Callable[[Reply], T]) -> Answer[T]:
         key = self.key(request)
-        while True:
-            kept = self._kept(key)
-            while kept is None and (flight := self._flights.get(key)) is not None:
-                await asyncio.wait([flight])
-                if not flight.cancelled():
-                    outcome = flight.result()
-                    if isinstance(outcome, ModelError):
-                        raise outcome
-                    kept = replace(outcome, from_cache=True)
-            if kept is None:
-                return await self._fly(key, request, read)
-            try:
-                value = read(kept)
-            except UnusableReply:
-                return await self._fly(key, request, read)
-            self.counters.from_cache += 1
-            return Answer(value, kept, 0)
+        kept = self._kept(key)
+        while kept is None and (flight := self._flights.get(key)) is not None:
+            await asyncio.wait([flight])
+            if not flight.cancelled():
+                outcome = flight.result()
+                if isinstance(outcome, ModelError):
+                    raise ModelError(outcome.kind, str(outcome))
+                kept = replace(outcome, from_cache=True)
+        if kept is None:
+            return await self._fly(key, request, read)
+        try:
+            value = read(kept)
+        except UnusableReply:
+            return await self._fly(key, request, read)
+        self.counters.from_cache += 1
+        return Answer(value, kept, 0)
 
     async def _fly(self, key: str, request: Request, read: Callable[[Reply], T]) -> Answer[T]:
         """Send the question; whoever asks the same meanwhile gets the same outcome."""
-        flight: asyncio.Future[Outcome] = self._loop.create_future()
+        flight: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         self._flights[key] = flight
         try:
             answer = await self._until_usable(request, read)
@@ -150,40 +134,11 @@ class Client:
 
     def close(self) -> None:
         """End what is under way, close connections, write what is pending."""
-        self.run(_end(self._sender.endpoint))
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-        if self._cache is not None:
-            self._cache.close()
-
-
-async def _end(endpoint: Endpoint) -> None:
-    tasks = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
-    await endpoint.close()
-    loop = asyncio.get_running_loop()
-    await loop.shutdown_asyncgens()
-    await loop.shutdown_default_executor()
-
-
-async def _all(works: list[Callable[[], Awaitable[T]]], limit: int) -> list[T]:
-    done: list[Any] = [None] * len(works)
-    left = iter(enumerate(works))
-
-    async def worker() -> None:
-        for index, work in left:
-            done[index] = await work()
-
-    try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(min(limit, len(works))):
-                group.create_task(worker())
-    except BaseExceptionGroup as errors:
-        raise errors.exceptions[0] from None
-    return done
+        try:
+            self._background.close(self._sender.endpoint.close)
+        finally:
+            if self._cache is not None:
+                self._cache.close()
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -252,3 +253,27 @@ def test_another_name_may_answer_when_the_settings_list_it(server: ModelServer) 
     server.script = lambda body: Said(json.dumps(GOOD), model="/models/weights.gguf")
     with open_client(settings(server, answers_as=("/models/weights.gguf",))) as client:
         assert ask(client).value == GOOD
+
+
+def test_running_from_the_clients_own_loop_is_refused_instead_of_waiting_for_ever(server: ModelServer) -> None:
+    async def inside(client: Client) -> None:
+        client.run(client.turn(QUESTION))
+
+    with open_client(settings(server)) as client, pytest.raises(RuntimeError, match="own loop"):
+        client.run(inside(client))
+
+
+def test_the_first_error_of_many_ends_all(server: ModelServer) -> None:
+    server.script = lambda body: error(400, "no")
+    with open_client(settings(server)) as client, pytest.raises(ModelError, match="400"):
+        client.run_all([lambda i=i: client.ask(Request(QUESTION.messages, repeat=i), read) for i in range(9)])
+
+
+def test_closing_gives_up_what_hangs(server: ModelServer, tmp_path: Path) -> None:
+    server.script = lambda body: Hang()
+    with open_client(settings(server), tmp_path / "cache.db") as client:
+        asyncio.run_coroutine_threadsafe(client.turn(QUESTION), client._background.loop)
+        while not server.requests:
+            continue
+    with sqlite3.connect(tmp_path / "cache.db") as raw:
+        assert raw.execute("select kind from spending").fetchall() == [("given_up",)]
