@@ -84,8 +84,8 @@ class ShellSession:
         copy = f"dd bs={len(content)} count=1 iflag=fullblock 2>/dev/null" if content else ":"
         there = f"cd {quoted(self.workdir)}"
         line = (
-            f"if ({there} && mkdir -p -- {folder} && rm -rf -- {name} && : > {name}) </dev/null; "
-            f"then ({there} && {copy} > {name}); else {copy} > /dev/null; false; fi"
+            f"if ({there} && mkdir -p -- {folder} && rm -rf -- {name} && : > {name}) </dev/null 2>/dev/null; "
+            f"then ({there} && {copy} > {name}) 2>/dev/null; else {copy} > /dev/null; false; fi"
         )
         ran = self._guarded(lambda shell: shell.put(line, content, READ_SECONDS))
         if ran.exit_code != 0:
