@@ -6,6 +6,7 @@ never one. A conversation that came to its end is remembered by the model's cach
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -36,6 +37,9 @@ MORE_PLACES = " run:NUMBER is an answer of run_command, read_file, list_files or
 VERSION = "1"
 """Of the tools and the loop: part of what finished work is remembered under."""
 
+ENVIRONMENTS = 8
+"""Environments that are open at once: each may take its whole limit of memory."""
+
 Opener = Callable[[Task, Rollout], Session]
 
 
@@ -45,7 +49,8 @@ def start_of(task: Task, rollout: Rollout) -> str:
 
 
 class AgentJudge:
-    """Judges by one conversation per rollout and repeat, in the environment that `opener` opens.
+    """Judges by one conversation per rollout and repeat, in the environment that `opener` opens; `at_once` of them are
+    open at most, whoever asks.
 
     `start` names what the environment is made from, for instance a digest of its image: finished work is remembered
     under it, and recalled without opening anything.
@@ -58,12 +63,14 @@ class AgentJudge:
         bounds: Bounds | None = None,
         *,
         start: Callable[[Task, Rollout], str] = start_of,
+        at_once: int = ENVIRONMENTS,
     ) -> None:
         self.name = f"agent:{model.name}"
         self._model = model
         self._opener = opener
         self._bounds = bounds or Bounds()
         self._start = start
+        self._places = asyncio.Semaphore(at_once)
 
     async def judge(self, case: Case) -> Judgement:
         """See `Judge.judge`."""
@@ -82,7 +89,8 @@ class AgentJudge:
                 kept, rollout_id=nothing.rollout_id, judge=self.name, repeat=case.repeat, calls=0, from_cache=True,
                 prompt_digest=nothing.prompt_digest,
             )  # fmt: skip
-        judgement = await self._entered(case, asks, request, nothing)
+        async with self._places:
+            judgement = await self._entered(case, asks, request, nothing)
         if judgement.failure_class is None:
             await self._model.remember(key, stored.to_json(judgement))
         return judgement

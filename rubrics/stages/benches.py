@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rubrics import jsonio
 from rubrics.agents.loop import Bounds
 from rubrics.errors import UsageError
 from rubrics.judges.judge import Judge
 from rubrics.judges.model_agent import AgentJudge, start_of
-from rubrics.records.judgements import Judgement
 from rubrics.records.rollouts import Rollout
 from rubrics.records.tasks import Task
 from rubrics.stages.environments import Opener, open_environment
@@ -24,8 +22,6 @@ from rubrics.store.store import Store
 if TYPE_CHECKING:
     from rubrics.models.client import Client
 
-ENVIRONMENTS = 8
-"""Environments that are open at once for agents: each may take its whole limit of memory."""
 CHARACTERS_PER_TOKEN = 2.5
 """Few texts have fewer: a conversation ends before the model's context does."""
 
@@ -48,32 +44,20 @@ def open_bench(options: Options, store: Store, client: Client | None) -> Iterato
         yield None
         return
     sampling = jsonio.dumps(client.settings.sampling())
+    together = partial(client.run_all, limit=options.concurrency)
     if kind == "single":
         from rubrics.judges.single import SingleJudge
 
         judge: Judge = SingleJudge(client, options.context)
-        yield Bench(judge, _together(client, options.concurrency), sampling)
+        yield Bench(judge, together, sampling)
         return
 
     with open_environment(options, store) as opener:
         bounds = Bounds(characters=int(options.context * CHARACTERS_PER_TOKEN))
         judge = AgentJudge(client, opener, bounds, start=partial(_start, opener))
-        yield Bench(judge, _together(client, min(options.concurrency, ENVIRONMENTS)), sampling)
+        yield Bench(judge, together, sampling)
 
 
 def _start(opener: Opener, task: Task, rollout: Rollout) -> str:
     """What a rollout's state is rebuilt from: finished work holds for that and nothing else."""
     return f"{start_of(task, rollout)} {opener.name} {opener.saved(task) or 'original'}"
-
-
-def _together(client: Client, most: int) -> Callable[[Sequence[Coroutine[Any, Any, Judgement]]], list[Judgement]]:
-    async def bounded(listed: Sequence[Coroutine[Any, Any, Judgement]]) -> list[Judgement]:
-        gate = asyncio.Semaphore(most)
-
-        async def one(item: Coroutine[Any, Any, Judgement]) -> Judgement:
-            async with gate:
-                return await item
-
-        return await asyncio.gather(*map(one, listed))
-
-    return lambda listed: client.run(bounded(listed))

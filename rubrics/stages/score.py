@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 from rubrics.environments.session import Environment
 from rubrics.judges import builtin
@@ -31,8 +31,9 @@ class Bench:
     """A judge that asks a model, and what runs it."""
 
     judge: Judge
-    together: Callable[[Sequence[Coroutine[Any, Any, Judgement]]], list[Judgement]]
-    """Runs coroutines to their ends, as many at once as the client allows; results in their order."""
+    together: Callable[[Sequence[Callable[[], Awaitable[Judgement]]]], list[Judgement]]
+    """Carries out many, as many at once as the client allows, in their order. The first error ends all, and is raised
+    when none is under way any more."""
     sampling: str
     """How the model is asked, as JSON."""
 
@@ -109,7 +110,7 @@ class Score:
 
     def _judged(self, run: StageRun, bench: Bench, listed: Sequence[tuple[Case, bool]]) -> None:
         asked = [case for case, judged in listed if judged]
-        done = iter(bench.together([bench.judge.judge(case) for case in asked]))
+        done = iter(bench.together([partial(bench.judge.judge, case) for case in asked]))
         for case, judged in listed:
             judgement = next(done) if judged else judging.not_judged(case, self._judge)
             run.append("grades", judging.grade_rows(case, judgement))

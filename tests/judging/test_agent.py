@@ -5,8 +5,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import pytest
@@ -17,12 +20,13 @@ from judging.graders import SOUND, sound
 from model_server.server import Hang, Raw, Said
 
 from rubrics.agents.loop import Bounds
-from rubrics.environments.session import Environment
+from rubrics.environments.session import Environment, Session
 from rubrics.errors import InfraError
 from rubrics.judges.model_agent import AgentJudge
 from rubrics.prompting.fences import outside_fences, parse_fences
 from rubrics.records.judgements import Judgement
-from rubrics.records.rollouts import Turn
+from rubrics.records.rollouts import Rollout, Turn
+from rubrics.records.tasks import Task
 
 
 @pytest.fixture(scope="module")
@@ -308,3 +312,38 @@ def test_judging_is_done_by_the_interface_of_all_judges(environment: Environment
         judge: Judge = AgentJudge(here.client, environment.open)
         assert judge.name == "agent:scripted"
         assert isinstance(here, Judging)
+
+
+class Counting:
+    """Opens environments, and counts how many are open at once."""
+
+    def __init__(self, environment: Environment) -> None:
+        self._environment, self._lock = environment, Lock()
+        self.open = self.most = 0
+
+    def __call__(self, task: Task, rollout: Rollout) -> Session:
+        with self._lock:
+            self.open += 1
+            self.most = max(self.most, self.open)
+        session = self._environment.open(task, rollout)
+        close = session.close
+
+        def closed() -> None:
+            close()
+            with self._lock:
+                self.open -= 1
+
+        session.close = closed  # type: ignore[method-assign]
+        return session
+
+
+def test_callers_that_did_not_know_of_each_other_opened_as_many_environments_each_and_now_share_the_places(
+    environment: Environment, repository: Path
+) -> None:
+    counting = Counting(environment)
+    with judging(working(sound), counting) as here, ThreadPoolExecutor(2) as callers:
+        judge = AgentJudge(here.client, counting, at_once=2)
+        asked = [[partial(judge.judge, case_at(repository, 3 * caller + n)) for n in range(3)] for caller in range(2)]
+        done = [item for found in callers.map(here.client.run_all, asked) for item in found]
+    assert [levels(judgement) for judgement in done] == [SOUND] * 6
+    assert (counting.most, counting.open) == (2, 0)
