@@ -43,10 +43,17 @@ _MODEL = (
         "--temperature", callback=_temperature, default="0", show_default=True, metavar="T",
         help="A number, or `none` for models that refuse it.",
     ),
+    click.option("--top-p", type=float, metavar="P", help="Share of probability that answers are drawn from."),
     click.option("--sampling-seed", type=int, metavar="N", help="Seed sent with every request."),
     click.option("--max-tokens", type=int, metavar="N", help="Tokens of one answer."),
     click.option(
         "--context", type=int, default=128_000, show_default=True, metavar="N", help="Tokens that fit into the model."
+    ),
+    click.option(
+        "--answers-as", multiple=True, metavar="NAME", help="A further name under which the model may answer."
+    ),
+    click.option(
+        "--extra", multiple=True, metavar="NAME=JSON", help="A further field of every request."
     ),
     click.option("--stream", is_flag=True, help="Ask for streamed answers, for endpoints that need it."),
     click.option(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from rubrics import jsonio
 from rubrics.errors import UsageError
 from rubrics.models.client import Client, open_client
 from rubrics.models.settings import ModelSettings
@@ -25,6 +26,15 @@ def open_model(options: Options, store: Store) -> Iterator[Client]:
         yield client
 
 
+def _field(said: str) -> tuple[str, Any]:
+    name, equals, text = said.partition("=")
+    try:
+        return name, jsonio.loads(text)
+    except ValueError:
+        problem = "is no JSON" if equals else "is missing"
+        raise UsageError(f"--extra {said!r}: the value {problem}; write NAME=JSON, text in double quotes") from None
+
+
 def _price(said: tuple[float, ...]) -> tuple[float, float, float] | None:
     """Input, output, cached input; cached tokens cost what others do where no third price is given."""
     if not said:
@@ -41,6 +51,7 @@ def model_settings(options: Options) -> ModelSettings:
         base_url=options.base_url,
         api_key_env=options.api_key_env,
         temperature=options.temperature,
+        top_p=options.top_p,
         seed=options.sampling_seed,
         max_tokens=options.max_tokens,
         timeout=options.request_timeout,
@@ -50,4 +61,6 @@ def model_settings(options: Options) -> ModelSettings:
         tokens_per_minute=options.tokens_per_minute,
         max_cost=options.max_cost,
         price=_price(options.price),
+        answers_as=options.answers_as,
+        extra=tuple(map(_field, options.extra)),
     )

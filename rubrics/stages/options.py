@@ -73,11 +73,16 @@ class Options:
     """Rankings per group, each in an order of its own."""
     temperature: float | None = 0.0
     """Null: not sent, for models that refuse it."""
+    top_p: float | None = None
     sampling_seed: int | None = None
     max_tokens: int | None = None
     """Tokens of one answer; null: what the endpoint allows."""
     context: int = 128_000
     """Tokens that fit into the model, prompt and answer together."""
+    answers_as: tuple[str, ...] = ()
+    """Further names under which the model may answer."""
+    extra: tuple[str, ...] = ()
+    """Further fields of every request, each as NAME=JSON."""
     stream: bool = False
     concurrency: int = 32
     """Requests in flight at once."""

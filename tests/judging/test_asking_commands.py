@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from judged_store import with_judge_criteria
-from model_server.server import Raw, serving
+from model_server.server import Raw, Said, serving
 from model_server.sound import sound_verdicts
 
 from rubrics.store.store import Store
@@ -104,3 +104,20 @@ def test_an_agents_first_request_is_shown_with_its_tools(store: Store) -> None:
     place = ("sample__textkit-17/beta-3", "--store", str(store.paths.root))
     shown = json.loads(rubrics("show-prompt", *place, "--judge", "agent", "--json"))
     assert "submit_verdicts" in shown[0]["tools"]
+
+
+def test_further_fields_and_names_of_the_model_are_passed_on_and_a_field_that_is_no_json_is_refused(
+    store: Store,
+) -> None:
+    def script(body: dict[str, Any]) -> Any:
+        return Said(json.dumps(sound_verdicts(body)), model="deployment-7")
+
+    with serving(script) as server:
+        asked = ("score", "--store", str(store.paths.root), "--model", "m", "--base-url", server.url)
+        rubrics(*asked, "--extra", "max_completion_tokens=many", code=2)
+        rubrics(*asked, code=1)
+        more = ("--extra", "max_completion_tokens=4000", "--extra", 'user="us"', "--top-p", "0.9")
+        rubrics(*asked, *more, "--answers-as", "deployment-7")
+        sent = server.requests[-1]
+    assert (sent["max_completion_tokens"], sent["user"], sent["top_p"]) == (4000, "us", 0.9)
+    assert store.query("SELECT DISTINCT judge_model FROM judgements").to_pylist() == [{"judge_model": "deployment-7"}]
