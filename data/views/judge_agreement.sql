@@ -1,10 +1,10 @@
 -- How far a judge's repeats agree on each criterion: the share of repeats that say the median value, and the largest
--- difference. Null where a repeat has no verdict.
+-- difference. Null where a repeat has no verdict. Only what a model was asked: what is computed agrees with itself.
 CREATE OR REPLACE VIEW judge_agreement AS
 WITH medians AS (
   SELECT *, median(value) OVER (PARTITION BY rollout_id, rubric_digest, criterion_id, judge) AS median_value
   FROM grades
-  WHERE rollout_id IN (SELECT rollout_id FROM grades WHERE repeat > 0)
+  WHERE prompt_digest IS NOT NULL AND (rollout_id, judge) IN (SELECT (rollout_id, judge) FROM grades WHERE repeat > 0)
 )
 SELECT
   rollout_id, task_id, kind, rubric_digest, criterion_id, judge,

@@ -141,3 +141,29 @@ def test_only_passes_are_judged_when_asked_and_the_others_say_so(store: Store) -
     )
     assert left == [{"failure_class": "not_judged"}]
     assert rows(store, "FROM rewards WHERE status = 'ungraded'") == []
+
+
+def test_a_rollout_whose_rules_were_never_evaluated_had_a_score_of_the_judges_verdicts_alone(store: Store) -> None:
+    (lost,) = rows(store, "SELECT rollout_id FROM rollouts ORDER BY rollout_id LIMIT 1")
+    with store.writing() as run:  # as an ingest leaves it that was killed before the facts
+        run.append("facts", ())
+        run.keep("facts", "rollout_id <> $lost", lost=lost["rollout_id"])
+    with serving(sound_verdicts) as server:
+        score(store, server.url)
+    found = f"WHERE rollout_id = '{lost['rollout_id']}'"
+    assert rows(store, f"SELECT count(*) AS n FROM grades {found} AND judge = 'single:m'") == [{"n": JUDGED}]
+    scored = rows(store, f"FROM scores {found} AND judge = 'single:m'")
+    assert {(row["score"], row["failure_class"]) for row in scored} == {(None, "no_verdict")}
+    reward(store, judge="single:m")
+    (rewarded,) = rows(store, f"FROM rewards {found}")
+    assert (rewarded["solution"], rewarded["behavior"]) == (None, None)
+
+
+def test_rules_and_judges_that_answered_once_looked_like_repeats_that_agree(store: Store) -> None:
+    with serving(sound_verdicts) as server:
+        score(store, server.url)
+        score(store, server.url, model="other", repeats=2)
+    agreed = rows(store, "SELECT judge, criterion_id, repeats FROM judge_agreement")
+    assert {(row["judge"], row["repeats"]) for row in agreed} == {("single:other", 2)}
+    assert {row["criterion_id"] for row in agreed} == {name for names in CRITERIA.values() for name in names}
+    assert {row["judge"] for row in rows(store, "FROM score_repeats")} == {"single:other"}
