@@ -12,12 +12,20 @@ from rubrics.cli.printing import print_rows
 
 @click.command()
 @store_option
+@click.option("--models", is_flag=True, help="Instead: what models were asked for, by purpose, and what that cost.")
 @json_option
-def status(store: str, as_json: bool) -> None:
+def status(store: str, models: bool, as_json: bool) -> None:
     """What the store holds: tables, rows, versions."""
     from rubrics.store.store import Store
 
-    manifest = Store.open(Path(store)).manifest()
+    opened = Store.open(Path(store))
+    if models:
+        from rubrics.models.account import account
+        from rubrics.stages.models import CACHE
+
+        print_rows(account(opened.paths.root / CACHE), as_json)
+        return
+    manifest = opened.manifest()
     rows = []
     for name, versions in sorted(manifest.tables.items()):
         now = versions[-1]

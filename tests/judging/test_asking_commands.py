@@ -97,6 +97,9 @@ def test_a_budget_is_refused_where_no_price_is_known_and_ends_the_asking_where_o
     row = spent.to_pylist()[0]
     assert row["dollars"] <= 0.01
     assert row["n"] > 0
+    told = json.loads(rubrics("status", "--store", str(store.paths.root), "--models", "--json"))
+    assert [(item["purpose"], item["model"], item["price_not_known"]) for item in told] == [("judge", "m", 0)]
+    assert told[0]["dollars"] == pytest.approx(row["dollars"])
 
 
 @pytest.mark.skipif(not shutil.which("bwrap"), reason="no bubblewrap for the agent's environment")
