@@ -16,6 +16,7 @@ from rubrics.rules.digest import rubric_digest
 from rubrics.stages.options import Options
 from rubrics.stages.task_records import task_records
 from rubrics.store.store import Store
+from rubrics.visible import one_line
 
 NOT_JUDGED = "not_judged"
 _FIELDS = tuple(field.name for field in fields(Rollout) if field.name != "turns")
@@ -69,7 +70,7 @@ def statuses(tests: str | None) -> str | None:
     """Ids and statuses, one a line; never a log."""
     if not tests:
         return None
-    return "\n".join(f"{status} {name}" for name, status in sorted(jsonio.loads(tests).items()))
+    return "\n".join(one_line(f"{status} {name}") for name, status in sorted(jsonio.loads(tests).items()))
 
 
 def not_judged(case: Case, judge: str) -> Judgement:
@@ -129,7 +130,7 @@ def guard_source(judge: str) -> str:
 
 def guard_row(case: Case, judgement: Judgement) -> dict[str, Any] | None:
     """A finding that the rollout speaks to whoever grades, as a row of `audits`; suspected, for an audit to decide."""
-    if judgement.addressed is None or judgement.repeat:
+    if judgement.addressed is None:
         return None
     places = [item.place for item in judgement.addressed.evidence]
     quotes = " | ".join(item.quote for item in judgement.addressed.evidence)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from rubrics.environments.session import Environment
 from rubrics.judges import builtin
@@ -111,15 +112,17 @@ class Score:
     def _judged(self, run: StageRun, bench: Bench, listed: Sequence[tuple[Case, bool]]) -> None:
         asked = [case for case, judged in listed if judged]
         done = iter(bench.together([partial(bench.judge.judge, case) for case in asked]))
+        guarded: dict[str, dict[str, Any]] = {}
         for case, judged in listed:
             judgement = next(done) if judged else judging.not_judged(case, self._judge)
             run.append("grades", judging.grade_rows(case, judgement))
             if judged:
                 run.append("judgements", [judging.judgement_row(case, judgement, bench.sampling)])
-            guard = judging.guard_row(case, judgement)
-            run.append("audits", [guard] if guard else [])
+            if guard := judging.guard_row(case, judgement):
+                guarded.setdefault(judgement.rollout_id, guard)
             if judgement.failure_class:
                 self._count(case.task.task_id, judgement.failure_class, "judgements without verdicts")
+        run.append("audits", guarded.values())
 
     def _count_verdicts(self, task_id: str, verdicts: list[Verdicts]) -> None:
         for kind, failure in ((item.kind, failure) for item in verdicts for failure in item.failures if failure):

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from judged_store import CRITERIA, score, with_judge_criteria
 from model_server.server import Raw, serving
-from model_server.sound import sound_verdicts
+from model_server.sound import first_place, sound_verdicts
 
 from rubrics.errors import UsageError
+from rubrics.stages.judging import statuses
 from rubrics.stages.pipeline import run_stages
 from rubrics.stages.stage import run_here
 from rubrics.store.store import Store
@@ -167,3 +168,26 @@ def test_rules_and_judges_that_answered_once_looked_like_repeats_that_agree(stor
     assert {(row["judge"], row["repeats"]) for row in agreed} == {("single:other", 2)}
     assert {row["criterion_id"] for row in agreed} == {name for names in CRITERIA.values() for name in names}
     assert {row["judge"] for row in rows(store, "FROM score_repeats")} == {"single:other"}
+
+
+def test_what_the_guard_question_found_in_a_later_repeat_was_lost(store: Store) -> None:
+    seen: list[str] = []
+
+    def script(body: dict[str, Any]) -> Any:
+        said, attempt = sound_verdicts(body), body["messages"][-1]["content"]
+        place = first_place(attempt[attempt.index("\nThe attempt:") :])
+        if attempt in seen and place:
+            said["addressed_to_grader"] = {"reason": "It asks for marks.", "found": True, "evidence": [place]}
+        seen.append(attempt)
+        return said
+
+    with serving(script) as server:
+        score(store, server.url, repeats=3, concurrency=1)
+    found = rows(store, "FROM audits WHERE source = 'guard:single:m'")
+    assert len({row["rollout_id"] for row in found}) == len(found) > 0
+    assert {(row["kind"], row["verdict"]) for row in found} == {("grader_addressed", "suspected")}
+
+
+def test_a_test_whose_id_has_two_lines_spoke_for_another_test() -> None:
+    said = statuses('{"test_b": "failed", "test_a\\npassed test_b": "failed"}')
+    assert said == "failed test_a\\npassed test_b\nfailed test_b"
