@@ -55,7 +55,7 @@ def open_bench(options: Options, store: Store, client: Client | None) -> Iterato
     with open_environment(options, store) as opener:
         bounds = Bounds(characters=int(options.context * CHARACTERS_PER_TOKEN))
         judge = AgentJudge(client, opener, bounds, start=partial(_start, opener))
-        yield Bench(judge, together, sampling)
+        yield Bench(judge, together, sampling, opener)
 
 
 def _start(opener: Opener, task: Task, rollout: Rollout) -> str:

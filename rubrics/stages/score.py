@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -19,6 +19,7 @@ from rubrics.records.verdicts import Verdicts
 from rubrics.rules.digest import rubric_digest
 from rubrics.rules.evaluate import Checked, RuleEvaluator
 from rubrics.stages import judging, rubric_files, running
+from rubrics.stages.environments import Opener
 from rubrics.stages.measured import measured_tasks
 from rubrics.stages.options import Options
 from rubrics.stages.stage import Chunk, census_rows
@@ -37,6 +38,8 @@ class Bench:
     when none is under way any more."""
     sampling: str
     """How the model is asked, as JSON."""
+    opener: Opener | None = None
+    """What opens the environments that the judge enters; null where it enters none."""
 
 
 class Score:
@@ -121,7 +124,8 @@ class Score:
             if guard := judging.guard_row(case, judgement):
                 guarded.setdefault(judgement.rollout_id, guard)
             if judgement.failure_class:
-                self._count(case.task.task_id, judgement.failure_class, "judgements without verdicts")
+                why = "judgements without verdicts" if judged else "left out by --passes-only"
+                self._count(case.task.task_id, judgement.failure_class, why)
         run.append("audits", guarded.values())
 
     def _count_verdicts(self, task_id: str, verdicts: list[Verdicts]) -> None:
@@ -149,4 +153,7 @@ class Score:
             CensusLine(self.name, "task", kind, task_id, detail, count)
             for (task_id, kind, detail), count in sorted(self._failures.items())
         ]
+        for who, opener in (("judge", self._bench and self._bench.opener), ("run criteria", self._environment)):
+            if isinstance(opener, Opener):
+                lines += [replace(line, place=who) for line in opener.census(self.name)]
         run.append("census", census_rows(lines))

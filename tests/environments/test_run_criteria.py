@@ -55,6 +55,17 @@ def test_a_command_decides_by_its_exit_code_in_the_state_that_the_rollout_left(
     }
 
 
+@pytest.mark.skipif(not shutil.which("bwrap"), reason="no bubblewrap to run commands in")
+def test_rollouts_that_were_entered_without_preparation_were_not_counted(sample_store: Store, tmp_path: Path) -> None:
+    store = with_commands(sample_store, tmp_path / "store", holds="true")
+    options = {"store": str(store.paths.root), "env": "bubblewrap", "data": [str(ROOT / "data" / "sample")]}
+    run_stages(("score",), {**options, "tasks": "sample__textkit-17"}, run_here)
+    census = store.query("FROM census WHERE stage = 'score' AND place = 'run criteria'").to_pylist()
+    assert {row["kind"]: row["count"] for row in census} == {
+        "environment": 1, "unprepared": len(grades(store, "holds")),
+    }  # fmt: skip
+
+
 def test_an_environment_that_cannot_be_had_is_no_verdict(sample_store: Store, tmp_path: Path) -> None:
     store = with_commands(sample_store, tmp_path / "store", holds="true")
     options = {"store": str(store.paths.root), "env": "bubblewrap", "data": [str(tmp_path / "nothing")]}

@@ -141,6 +141,8 @@ def test_only_passes_are_judged_when_asked_and_the_others_say_so(store: Store) -
         store, "SELECT DISTINCT failure_class FROM grades WHERE criterion_id = 'stays-on-the-task' AND value IS NULL"
     )
     assert left == [{"failure_class": "not_judged"}]
+    told = rows(store, "SELECT DISTINCT kind, detail FROM census WHERE stage = 'score'")
+    assert told == [{"kind": "not_judged", "detail": "left out by --passes-only"}], "that is no failure of the judge"
     assert rows(store, "FROM rewards WHERE status = 'ungraded'") == []
 
 
