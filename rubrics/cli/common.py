@@ -88,6 +88,11 @@ def run_flow_with_progress(name: str, options: Options, quiet: bool) -> dict[str
     """Run a flow; progress goes to standard error, as one changing line on a terminal."""
     from rubrics.cli.launcher import run_flow
 
+    if options.model is not None:
+        from rubrics.stages.models import model_settings
+
+        model_settings(options)  # an address with a password is refused before Prefect records it
+
     logger = logging.getLogger("rubrics")
     handler = _Progress()
     logger.addHandler(handler)

@@ -104,6 +104,8 @@ def _check_address(url: str | None) -> None:
         raise UsageError("base_url is no address; give one such as http://127.0.0.1:8000/v1")
     if parts.username or parts.password:
         raise UsageError("base_url holds a user or password; put the key into an environment variable (api_key_env)")
+    if parts.query or parts.fragment:
+        raise UsageError("base_url holds a query; end it with its path (/v1), and name a key's variable (api_key_env)")
 
 
 def _within(name: str, value: float | None, least: float, most: float) -> None:

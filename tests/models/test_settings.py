@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from rubrics.cli import launcher
+from rubrics.cli.common import run_flow_with_progress
 from rubrics.errors import UsageError
 from rubrics.models.settings import ModelSettings
+from rubrics.stages.options import Options
 
 
 @pytest.mark.parametrize(
@@ -16,6 +20,7 @@ from rubrics.models.settings import ModelSettings
         ("model", " ", "name is empty"),
         ("base_url", "127.0.0.1:8000", "no address"),
         ("base_url", "http://user:pass@host/v1", "environment variable"),
+        ("base_url", "http://host/v1?api-key=abc", "query"),
         ("api_key_env", "sk-12345", "never the key"),
         ("temperature", -0.1, "from 0 to 2"),
         ("temperature", float("nan"), "from 0 to 2"),
@@ -46,6 +51,17 @@ def test_a_refusal_never_repeats_what_may_be_a_key() -> None:
         with pytest.raises(UsageError) as error:
             ModelSettings("m", **wrong)
         assert "sk-secret-123" not in str(error.value)
+
+
+def test_an_address_with_a_password_was_refused_only_after_the_flow_had_recorded_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[Any] = []
+    monkeypatch.setattr(launcher, "run_flow", lambda name, options: started.append(options))
+    options = Options(str(tmp_path), model="m", base_url="http://me:sk-secret-123@host/v1")
+    with pytest.raises(UsageError, match="base_url"):
+        run_flow_with_progress("score_rollouts", options, quiet=True)
+    assert started == []
 
 
 def test_sampling_is_what_is_sent_and_nothing_else() -> None:
