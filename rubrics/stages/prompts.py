@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from glob import escape
 from typing import Any, cast
 
 from rubrics.errors import UsageError
@@ -34,7 +35,9 @@ def requests(kind: str, case: Case, options: Options) -> tuple[Request, ...]:
 
 def case_of(store: Store, rollout_id: str, options: Options) -> Case:
     """The rollout as the judges see it. Raises `UsageError` when no criterion of its task asks a judge."""
-    for case in chosen_cases(store, options):
+    found = store.rows("rollouts", ["task_id"], "rollout_id = $id", id=rollout_id)
+    alone = replace(options, tasks=escape(found[0]["task_id"])) if found else options
+    for case in chosen_cases(store, alone):
         if case.rollout.rollout_id == rollout_id:
             return case
     raise UsageError(

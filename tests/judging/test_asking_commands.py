@@ -15,6 +15,8 @@ from judged_store import with_judge_criteria
 from model_server.server import Raw, Said, serving
 from model_server.sound import sound_verdicts
 
+from rubrics.stages.options import Options
+from rubrics.stages.prompts import case_of
 from rubrics.store.store import Store
 
 KEY = "sk-canary-0123456789abcdef"
@@ -44,6 +46,13 @@ def test_the_prompt_that_is_shown_is_the_one_that_is_sent(store: Store) -> None:
         assert {headers["Authorization"] for headers in server.headers} == {f"Bearer {KEY}"}
     held = b"".join(file.read_bytes() for file in store.paths.root.rglob("*") if file.is_file())
     assert KEY.encode() not in held
+
+
+def test_a_broken_rubric_of_another_task_kept_a_prompt_from_being_shown_for_all_tasks_were_read(store: Store) -> None:
+    (store.paths.root / "rubrics" / "sample__spans-8.solution.yaml").write_text("no rubric", "utf-8")
+    options = Options(str(store.paths.root))
+    (row,) = store.rows("rollouts", ["rollout_id"], "task_id = 'sample__textkit-17' AND run = 'beta-3'")
+    assert case_of(store, row["rollout_id"], options).task.task_id == "sample__textkit-17"
 
 
 def test_an_estimate_asks_nobody_and_an_unknown_price_is_no_dollars(store: Store) -> None:
