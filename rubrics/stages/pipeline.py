@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
@@ -46,12 +46,11 @@ def run_stages(names: tuple[str, ...], values: dict[str, Any], submit: Submit) -
         options = replace(options, judge=judge_kind(options))
     root = Path(options.store)
     store = Store.create(root) if options.dumps else Store.open(root)
-    with ExitStack() as stack:
+    with ExitStack() as last, ExitStack() as stack:
         client = _client(names, store, options, stack)
-        return {
-            stage.name: drive(stage, store, submit, options.workers)
-            for stage in _stages(planned(names, options), store, options, client)
-        }
+        # Closed after the client: conversations that it ends close what they opened in these environments.
+        stages = last.enter_context(closing(_stages(planned(names, options), store, options, client)))
+        return {stage.name: drive(stage, store, submit, options.workers) for stage in stages}
 
 
 def planned(names: tuple[str, ...], options: Options) -> tuple[str, ...]:
@@ -72,7 +71,9 @@ def _client(names: tuple[str, ...], store: Store, options: Options, stack: ExitS
     return stack.enter_context(open_model(options, store))
 
 
-def _stages(names: tuple[str, ...], store: Store, options: Options, client: Client | None) -> Iterator[Stage]:
+def _stages(
+    names: tuple[str, ...], store: Store, options: Options, client: Client | None
+) -> Generator[Stage, None, None]:
     """Each stage is made when the one before it has ended, and what it opened is closed when it has."""
     for name in names:
         with ExitStack() as stack:

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from rubrics.errors import RubricError
+from rubrics.errors import RubricError, StoreError
 from rubrics.rules.loading import from_yaml
+from rubrics.stages.environments import Opener
 from rubrics.stages.pipeline import run_stages
 from rubrics.stages.stage import run_here
 from rubrics.store.store import Store
@@ -64,6 +65,22 @@ def test_rollouts_that_were_entered_without_preparation_were_not_counted(sample_
     assert {row["kind"]: row["count"] for row in census} == {
         "environment": 1, "unprepared": len(grades(store, "holds")),
     }  # fmt: skip
+
+
+def test_a_stage_that_failed_left_what_it_had_opened_to_the_garbage_collector(
+    sample_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed: list[str] = []
+    close = Opener.close
+    monkeypatch.setattr(Opener, "close", lambda opener: (closed.append(opener.name), close(opener)))
+    store = with_commands(sample_store, tmp_path / "store", holds="true")
+
+    def failing(*_: Any) -> Any:
+        raise StoreError("the disk is full")
+
+    with pytest.raises(StoreError) as kept:
+        run_stages(("score",), {"store": str(store.paths.root), "env": "bubblewrap"}, failing)
+    assert (str(kept.value), len(closed)) == ("the disk is full", 1)
 
 
 def test_an_environment_that_cannot_be_had_is_no_verdict(sample_store: Store, tmp_path: Path) -> None:
