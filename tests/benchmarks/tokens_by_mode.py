@@ -38,6 +38,7 @@ from rubrics.judges.single import SingleJudge  # noqa: E402
 from rubrics.models.client import Client, open_client  # noqa: E402
 from rubrics.models.settings import ModelSettings  # noqa: E402
 from rubrics.models.tokens import tokens  # noqa: E402
+from rubrics.prompting.transcripts import opening_turns  # noqa: E402
 from rubrics.records.judgements import Case, Judgement  # noqa: E402
 from rubrics.records.rubrics import Criterion, Rubric  # noqa: E402
 from rubrics.replies.evidence import Sources  # noqa: E402
@@ -212,19 +213,31 @@ def main(real: str = str(ROOT.parent / "shared" / "real")) -> None:
                 found = {mode: taken(mode, judge, listed, client, server) for mode, judge in each.items()}
                 _tell(f"{name}, {len(listed)}", found)
                 if name == "synthetic":
-                    taken("single", each["single"], listed, client, server)
+                    taken(MODES[1], each[MODES[1]], listed, client, server)
                     sizes = _sizes(Path(folder) / name / "rollouts.jsonl", listed)
-                    _tell_beyond(sizes, beyond(server.requests))
+                    _tell_beyond("told apart", sizes, beyond(server.requests))
+                    taken(MODES[1], each[MODES[1]], told_alike(listed), client, server)
+                    _tell_beyond("told alike", sizes, beyond(server.requests))
 
 
-def _tell_beyond(sizes: Sequence[int], left: Sequence[int]) -> None:
+def told_alike(listed: Sequence[Case]) -> list[Case]:
+    """The cases with the opening of the first: a harness tells all attempts at a task the same, but the synthetic ones
+    are told different words."""
+    first = listed[0].rollout.turns or ()
+    opening = first[: opening_turns(first)]
+    turns = [(case.rollout.turns or ())[len(opening) :] for case in listed]
+    return [
+        replace(case, rollout=replace(case.rollout, turns=(*opening, *rest)))
+        for case, rest in zip(listed, turns, strict=True)
+    ]
+
+
+def _tell_beyond(name: str, sizes: Sequence[int], left: Sequence[int]) -> None:
     """Of rollouts after the first, by their sizes in bytes as the dump has them."""
     per_byte = sorted(more / size for more, size in zip(left[1:], sizes[1:], strict=True))
     said = f"for one of 20 KB that is {20 * per_byte[0]:.1f} to {20 * per_byte[-1]:.1f} KB"
-    print(
-        f"single, {min(sizes)} to {max(sizes)} bytes; beyond an earlier prefix {min(left[1:])} to {max(left[1:])};",
-        said,
-    )
+    more = f"beyond an earlier prefix {min(left[1:])} to {max(left[1:])}"
+    print(f"single, {name}, {min(sizes)} to {max(sizes)} bytes; {more}; {said}")
 
 
 def _sizes(dump: Path, listed: Sequence[Case]) -> list[int]:

@@ -32,6 +32,7 @@ from rubrics.store.store import Store  # noqa: E402
 
 STAGES = ("ingest", "facts", "synthesize", "score", "audit", "reward")
 SHARE = 0.1
+SEEDS = (1, 5)
 MODEL = "scripted"
 
 
@@ -176,16 +177,14 @@ def _invented_rewards(store: Store) -> Iterator[str]:
 def main(folder: str = str(ROOT.parent / "shared" / "real")) -> None:
     real = Path(folder)
     with tempfile.TemporaryDirectory() as place, serving(everything) as server:
-        for title, script in (("sound", everything), ("a tenth is nonsense", Nonsense(everything, SHARE))):
-            server.script = script
-            server.requests.clear()
-            store = run_loop(Path(place) / title.split()[0], real, server.url)
-            _tell(title, store, server)
-            if isinstance(script, Nonsense):
-                print("  replies spoilt:", dict(sorted(script.spoilt.items())))
-        server.script = everything
-        server.requests.clear()
-        _tell("rerun", run_loop(store.paths.root, real, server.url, resynthesize=True), server)
+        _tell("sound", run_loop(Path(place) / "sound", real, server.url), server)
+        for seed in SEEDS:
+            server.script = nonsense = Nonsense(everything, SHARE, seed)
+            store = run_loop(Path(place) / str(seed), real, server.url)
+            _tell(f"a tenth is nonsense, {seed}: {dict(sorted(nonsense.spoilt.items()))}", store, server)
+            server.script = everything
+            again = run_loop(store.paths.root, real, server.url, resynthesize=True)
+            _tell("the same store, run again by a sound model", again, server)
 
 
 def _tell(title: str, store: Store, server: ModelServer) -> None:
@@ -193,7 +192,8 @@ def _tell(title: str, store: Store, server: ModelServer) -> None:
     print("  requests:", dict(sorted(roles(server).items())))
     for line in census(store):
         print(f"  {line}")
-    print(f"  invented scores: {len(invented(store))}")
+    print(f"  invented scores: {len(invented(store))}", flush=True)
+    server.requests.clear()
 
 
 if __name__ == "__main__":

