@@ -81,7 +81,7 @@ class AgentJudge:
         if not asks:
             return nothing
         request = _request(case, asks)
-        start = self._start(case.task, case.rollout)
+        start = await in_thread(partial(self._start, case.task, case.rollout))  # it may ask the engine
         key = self._model.key(request, "agent", VERSION, case.rollout.content_digest, case.tests or "", start)
         kept = _kept(await self._model.recall(key), asks)
         if kept is not None:

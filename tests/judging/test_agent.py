@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from threading import Lock
+from threading import Lock, current_thread
 from typing import Any
 
 import pytest
@@ -347,3 +347,20 @@ def test_callers_that_did_not_know_of_each_other_opened_as_many_environments_eac
         done = [item for found in callers.map(here.client.run_all, asked) for item in found]
     assert [levels(judgement) for judgement in done] == [SOUND] * 6
     assert (counting.most, counting.open) == (2, 0)
+
+
+def test_the_state_that_is_entered_was_asked_of_the_engine_while_every_other_request_waited(
+    environment: Environment, repository: Path
+) -> None:
+    asked_in: set[str] = set()
+
+    def start(task: Task, rollout: Rollout) -> str:
+        asked_in.add(current_thread().name)
+        return "a state"
+
+    with judging(working(sound), environment.open) as here:
+        judge = AgentJudge(here.client, environment.open, start=start)
+        judgement = here.client.run(judge.judge(case_at(repository)))
+    assert levels(judgement) == SOUND
+    assert asked_in
+    assert "model-client" not in asked_in
