@@ -33,7 +33,8 @@ _OUTCOMES = """
     ORDER BY rollout_id, source
 """
 _VERDICTS = """
-    SELECT grades.rollout_id, grades.kind, criterion_id, median(value) AS value,
+    SELECT grades.rollout_id, grades.kind, criterion_id,
+           CASE WHEN count(value) = count(*) THEN median(value) END AS value,
            min(grades.failure_class) FILTER (WHERE value IS NULL) AS failure_class,
            arg_min(reason, repeat) AS reason, arg_min(evidence, repeat) AS evidence, count(*) AS repeats
     FROM grades JOIN rewards ON rewards.rollout_id = grades.rollout_id AND rewards.judge = grades.judge

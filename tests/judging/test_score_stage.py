@@ -12,6 +12,7 @@ from model_server.server import Raw, serving
 from model_server.sound import first_place, sound_verdicts
 
 from rubrics.errors import UsageError
+from rubrics.report.explain import explain
 from rubrics.stages.judging import statuses
 from rubrics.stages.pipeline import run_stages
 from rubrics.stages.stage import run_here
@@ -193,3 +194,21 @@ def test_what_the_guard_question_found_in_a_later_repeat_was_lost(store: Store) 
 def test_a_test_whose_id_has_two_lines_spoke_for_another_test() -> None:
     said = statuses('{"test_b": "failed", "test_a\\npassed test_b": "failed"}')
     assert said == "failed test_a\\npassed test_b\nfailed test_b"
+
+
+def test_a_rollout_with_one_failed_repeat_could_not_be_explained_for_the_median_of_the_others_was_taken(
+    store: Store,
+) -> None:
+    spoiled: list[str] = []
+
+    def script(body: dict[str, Any]) -> Any:
+        spoiled.append(body["messages"][-1]["content"])
+        return "no JSON at all" if len(spoiled) <= 2 else sound_verdicts(body)
+
+    with serving(script) as server:
+        score(store, server.url, repeats=3, concurrency=1)
+    reward(store)
+    (lost,) = rows(store, "SELECT rollout_id FROM judgements WHERE failure_class = 'not_json'")
+    said = "\n".join(explain(store, lost["rollout_id"])["arithmetic"])
+    assert "criteria have no value" in said
+    assert "(not_json)" in said
