@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rubrics.contrasts.measure import Attempt, Study
-from rubrics.errors import RubricError
+from rubrics.errors import RubricError, StoreError
 from rubrics.records.rubrics import Kind, Rubric
 from rubrics.rules.evaluate import Measured, measured_table
 from rubrics.store.store import Store
@@ -43,6 +43,14 @@ def measured_tasks(
             yield task_id, part.drop_columns(["task_id", "contrasted"]), []
         else:
             yield task_id, *_completed(store, task_id, studies[task_id], part.to_pylist())
+
+
+def refuse_unmeasured(store: Store, task_ids: list[str]) -> None:
+    """Rules of a rollout without facts have no values, not even unknown ones. Raises `StoreError` where there is one."""
+    sql = "SELECT count(*) AS n FROM rollouts ANTI JOIN facts USING (rollout_id) WHERE task_id IN (SELECT unnest($ids))"
+    (row,) = store.query(sql, {"ids": task_ids}).to_pylist()
+    if row["n"]:
+        raise StoreError(f"{row['n']} rollouts were never measured: an ingest broke off; run `rubrics ingest` again")
 
 
 def _completed(

@@ -20,7 +20,7 @@ from rubrics.rules.digest import rubric_digest
 from rubrics.rules.evaluate import Checked, RuleEvaluator
 from rubrics.stages import judging, rubric_files, running
 from rubrics.stages.environments import Opener
-from rubrics.stages.measured import measured_tasks
+from rubrics.stages.measured import measured_tasks, refuse_unmeasured
 from rubrics.stages.options import Options
 from rubrics.stages.stage import Chunk, census_rows
 from rubrics.stages.tasks import task_chunks
@@ -65,6 +65,7 @@ class Score:
         self._judge = bench.judge.name if bench else builtin.NAME
         self._repeats = options.repeats if bench else 1
         self._chunks = list(task_chunks(store, options))
+        refuse_unmeasured(store, [task_id for chunk in self._chunks for task_id in chunk.items])
         self._failures: Counter[tuple[str, str, str]] = Counter()
         self._lock = threading.Lock()
         self._rubrics: dict[str, dict[Kind, Rubric]] = {}

@@ -11,7 +11,7 @@ from judged_store import CRITERIA, score, with_judge_criteria
 from model_server.server import Raw, serving
 from model_server.sound import first_place, sound_verdicts
 
-from rubrics.errors import UsageError
+from rubrics.errors import StoreError, UsageError
 from rubrics.report.explain import explain
 from rubrics.stages.judging import statuses
 from rubrics.stages.pipeline import run_stages
@@ -148,18 +148,22 @@ def test_only_passes_are_judged_when_asked_and_the_others_say_so(store: Store) -
 
 
 def test_a_rollout_whose_rules_were_never_evaluated_had_a_score_of_the_judges_verdicts_alone(store: Store) -> None:
-    (lost,) = rows(store, "SELECT rollout_id FROM rollouts ORDER BY rollout_id LIMIT 1")
-    with store.writing() as run:  # as an ingest leaves it that was killed before the facts
-        run.append("facts", ())
-        run.keep("facts", "rollout_id <> $lost", lost=lost["rollout_id"])
     with serving(sound_verdicts) as server:
         score(store, server.url)
-    found = f"WHERE rollout_id = '{lost['rollout_id']}'"
-    assert rows(store, f"SELECT count(*) AS n FROM grades {found} AND judge = 'single:m'") == [{"n": JUDGED}]
-    scored = rows(store, f"FROM scores {found} AND judge = 'single:m'")
+        (lost,) = rows(store, "SELECT rollout_id FROM rollouts ORDER BY rollout_id LIMIT 1")
+        found = f"rollout_id = '{lost['rollout_id']}'"
+        with store.writing() as run:  # as an ingest leaves it that was killed before the facts
+            run.append("facts", ())
+            run.keep("facts", f"NOT ({found})")
+        with pytest.raises(StoreError, match="1 rollouts were never measured"):
+            score(store, server.url)
+    with store.writing() as run:
+        run.append("grades", ())
+        run.keep("grades", f"NOT ({found} AND starts_with(reason, 'rule: '))")
+    scored = rows(store, f"FROM scores WHERE {found} AND judge = 'single:m'")
     assert {(row["score"], row["failure_class"]) for row in scored} == {(None, "no_verdict")}
     reward(store, judge="single:m")
-    (rewarded,) = rows(store, f"FROM rewards {found}")
+    (rewarded,) = rows(store, f"FROM rewards WHERE {found}")
     assert (rewarded["solution"], rewarded["behavior"]) == (None, None)
 
 
