@@ -46,7 +46,7 @@ def measured_tasks(
 
 
 def refuse_unmeasured(store: Store, task_ids: list[str]) -> None:
-    """Rules of a rollout without facts have no values, not even unknown ones. Raises `StoreError` where there is one."""
+    """Without facts rules have no values, not even unknown ones. Raises `StoreError` where a rollout lacks them."""
     sql = "SELECT count(*) AS n FROM rollouts ANTI JOIN facts USING (rollout_id) WHERE task_id IN (SELECT unnest($ids))"
     (row,) = store.query(sql, {"ids": task_ids}).to_pylist()
     if row["n"]:
