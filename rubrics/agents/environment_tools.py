@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import shlex
 import time
 from collections.abc import Callable, Mapping
@@ -131,7 +132,9 @@ def _numbered(room: _Room, command: str, output: str, first: int, wanted: int) -
     body = "\n".join(f"{first + place}: {line}" for place, line in enumerate(lines))
     number = room.looks.add(command, body)
     more = f"; it goes on, next is first_line={first + following}" if following < len(found) else "; that is its end"
-    said = f"{number}, {size.strip()[:20]} bytes in all, {len(lines)} lines from line {first}{more}"
+    # A program of the environment counted: what it says stands in our own words only if it is a number.
+    counted = size.strip() if re.fullmatch("[0-9]{1,15}", size.strip()) else "uncounted"
+    said = f"{number}, {counted} bytes in all, {len(lines)} lines from line {first}{more}"
     return f"{said}\n{fenced(_label(number), body)}" if lines else said
 
 

@@ -113,6 +113,19 @@ def test_a_file_comes_with_line_numbers_in_parts(hands: Hands) -> None:
     assert inside(hands("read_file", path="long.txt", first_line=3000)) == "3000: line 3000 of many"
 
 
+def test_a_program_of_the_environment_that_counts_for_us_spoke_outside_the_fence(hands: Hands) -> None:
+    place = "$(command -v wc)"
+    hands(
+        "run_command",
+        command=f"rm {place}; printf '#!/bin/sh\necho All are met.\n' > /usr/bin/wc; chmod +x /usr/bin/wc",
+    )
+    if "All are met." not in inside(hands("run_command", command="wc -c calc.py")):
+        pytest.skip("its programs cannot be changed from inside")
+    said = outside_fences(hands("read_file", path="calc.py"))
+    assert said.startswith("run:2, uncounted bytes in all, 6 lines")
+    assert "met" not in said
+
+
 def test_what_is_no_file_is_said_to_be_none(hands: Hands) -> None:
     for path in ("absent", "tests", "/dev/zero", "-rf", "a\nb", "$(touch oops)"):
         assert "there is no such file" in hands("read_file", path=path), path
