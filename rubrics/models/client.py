@@ -16,6 +16,7 @@ from rubrics.models.cache import Cache
 from rubrics.models.clock import Clock, RealClock
 from rubrics.models.counters import Counters
 from rubrics.models.endpoint import Endpoint, find_price, open_endpoint
+from rubrics.models.names import answers_for
 from rubrics.models.sending import Sender
 from rubrics.models.settings import ModelSettings
 from rubrics.records.models import Answer, Reply, Request
@@ -129,8 +130,11 @@ class Client:
             raise
 
     def _kept(self, key: str) -> Reply | None:
+        """The stored reply, if it came from a model that may answer by the settings of now."""
         data = None if self._cache is None else self._cache.reply(key)
-        return None if data is None else stored.from_bytes(data)
+        reply = None if data is None else stored.from_bytes(data)
+        may = reply is not None and answers_for(self.settings.model, reply.model, self.settings.answers_as)
+        return reply if may else None
 
     def close(self) -> None:
         """End what is under way, close connections, write what is pending."""

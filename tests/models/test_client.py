@@ -255,6 +255,17 @@ def test_another_name_may_answer_when_the_settings_list_it(server: ModelServer) 
         assert ask(client).value == GOOD
 
 
+def test_a_stored_reply_of_a_model_that_may_not_answer_any_more_was_still_used(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    server.script = lambda body: Said(json.dumps(GOOD), model="somebody-else")
+    with open_client(settings(server, answers_as=("somebody-else",)), tmp_path / "cache.db") as client:
+        ask(client)
+    with open_client(settings(server), tmp_path / "cache.db") as client, pytest.raises(ModelError) as failed:
+        ask(client)
+    assert failed.value.kind == "wrong_model"
+
+
 def test_running_from_the_clients_own_loop_is_refused_instead_of_waiting_for_ever(server: ModelServer) -> None:
     async def inside(client: Client) -> None:
         client.run(client.turn(QUESTION))
