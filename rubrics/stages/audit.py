@@ -40,7 +40,7 @@ class Audit:
 
     def __init__(self, store: Store, options: Options, client: Client | None = None) -> None:
         self._store = store
-        self._judging = Judging(store, client, options.context) if client else None
+        self._judging = Judging(store, client, options.room) if client else None
         self._sources = (SOURCE, self._judging.source) if self._judging else (SOURCE,)
         self._chunks = list(task_chunks(store, options))
         self._counts: Counter[tuple[str, str]] = Counter()

@@ -48,12 +48,12 @@ def open_bench(options: Options, store: Store, client: Client | None) -> Iterato
     if kind == "single":
         from rubrics.judges.single import SingleJudge
 
-        judge: Judge = SingleJudge(client, options.context)
+        judge: Judge = SingleJudge(client, options.room)
         yield Bench(judge, together, sampling)
         return
 
     with open_environment(options, store) as opener:
-        bounds = Bounds(characters=int(options.context * CHARACTERS_PER_TOKEN))
+        bounds = Bounds(characters=int(options.room * CHARACTERS_PER_TOKEN))
         judge = AgentJudge(client, opener, bounds, start=partial(_start, opener))
         yield Bench(judge, together, sampling, opener)
 

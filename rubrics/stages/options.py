@@ -12,6 +12,8 @@ from rubrics.records.rubrics import KINDS
 GROUPINGS = ("task", "task,policy")
 JUDGES = ("builtin", "single", "agent")
 AUTHORS = ("builtin", "model")
+ANSWER = 8_000
+"""Tokens left free for an answer whose length is not bounded."""
 RANK_MODES = ("single", "agent")
 
 
@@ -114,6 +116,10 @@ class Options:
                 raise UsageError(f"{name} {value}; wanted a whole number of at least 1")
         if self.author == "model" and not self.model:
             raise UsageError("--author model asks a model; give --model NAME")
+        if self.room < 1:
+            raise UsageError(
+                f"--context {self.context}: the answer alone may take {self.context - self.room}; raise it"
+            )
         factors = self.factors or ()
         if set(factors) - set(KINDS) or len(set(factors)) != len(factors):
             raise UsageError(f"--factors {','.join(factors)!r}; wanted some of {', '.join(KINDS)}, each once")
@@ -126,6 +132,11 @@ class Options:
         for dump in (*self.dumps, *self.study_from, *self.from_logs):
             if not Path(dump).exists():
                 raise UsageError(f"{dump}: no such file or folder; name a dump of rollouts")
+
+    @property
+    def room(self) -> int:
+        """Tokens that a prompt may take: what the answer may take is left free."""
+        return self.context - (self.max_tokens or ANSWER)
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -29,7 +29,7 @@ def requests(kind: str, case: Case, options: Options) -> tuple[Request, ...]:
     """The first requests of a judge of this kind (`single`, `agent`) about one rollout."""
     model = cast(Model, _Named(options.model or "MODEL"))
     if kind == "single":
-        return SingleJudge(model, options.context).requests(case)
+        return SingleJudge(model, options.room).requests(case)
     return AgentJudge(model, _no_environment).requests(case)
 
 

@@ -28,8 +28,6 @@ from rubrics.store.store import StageRun, Store
 if TYPE_CHECKING:
     from rubrics.models.client import Client
 
-ANSWER = 8_000
-"""Tokens that are left for the answer where `--max-tokens` does not say."""
 ENVIRONMENTS = 2
 """Bouts that work in environments at once: each opens the task's start and up to three attempts."""
 DETAILS = {
@@ -68,14 +66,13 @@ class Rank:
         self._store, self._options, self._client = store, options, client
         self._config = reward_config(options)
         self._chunks = list(task_chunks(store, options))
-        room = options.context - (options.max_tokens or ANSWER)
-        self._single: Ranker = SingleRanker(client, room)
+        self._single: Ranker = SingleRanker(client, options.room)
         self._agent: Ranker | None = None
         self._opener = environment if isinstance(environment, Opener) else None
         if environment is not None and (self._opener is None or self._opener.error is None):
             from rubrics.ranking.model_ranker import AgentRanker
 
-            self._agent = AgentRanker(client, environment, room, at_once=ENVIRONMENTS)
+            self._agent = AgentRanker(client, environment, options.room, at_once=ENVIRONMENTS)
         self._counts: Counter[str] = Counter()
         self._shown: list[Shown] = []
         self._lock = threading.Lock()
