@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
+from rubrics.errors import UsageError
 from rubrics.stages.options import GROUPINGS, Options
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -77,6 +79,9 @@ def options_from(values: dict[str, Any]) -> Options:
         for name in ("dumps", "study_from", "data", "from_logs")
         if name in values
     }
+    name = values.get("api_key_env")
+    if name and not os.environ.get(name):
+        raise UsageError("--api-key-env: the environment has no variable of this name; give its name, never the key")
     if values.get("config"):
         absolute["config"] = str(Path(values["config"]).absolute())
     if values.get("factors") is not None:

@@ -96,7 +96,7 @@ def score(as_json: bool, **values: Any) -> int:
     """Score every rollout by the rubric files as they are now; writes no rubric.
 
     Rules are evaluated; criteria that need a judge are put before a model. What failed has no value, and a class;
-    the same command again asks for that alone. Exit code 1 when something has no verdict.
+    the same command again asks for that alone. Exit code 1 when a judge that was asked has no verdict.
     """
     return run_and_print("score_rollouts", values, as_json)
 

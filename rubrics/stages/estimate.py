@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 from rubrics import jsonio
@@ -12,7 +11,6 @@ from rubrics.models.prices import Price, cost
 from rubrics.models.tokens import tokens
 from rubrics.records.judgements import Case
 from rubrics.records.models import Request, Usage
-from rubrics.records.rubrics import Kind, Rubric
 from rubrics.rules.evaluate import RuleEvaluator
 from rubrics.stages import judging, rubric_files
 from rubrics.stages.options import Options
@@ -25,6 +23,8 @@ TURNS = (5, 12, 30)
 """Turns of an agent that judges one rollout. Assumed."""
 TURN_GROWTH = (400, 1_200, 3_000)
 """Tokens that one turn of an agent adds to its prompt. Assumed."""
+CALL = 80
+"""Tokens of one call of a tool. Assumed."""
 CASES = ("low", "expected", "high")
 MEASURED = """
     SELECT avg(prompt_tokens) AS prompt, avg(cached_tokens) AS cached, avg(completion_tokens) AS completion,
@@ -47,38 +47,50 @@ class Load:
         return Usage(self.prompt, self.cached, self.completion)
 
 
-def chosen_cases(store: Store, options: Options) -> list[Case]:
-    """The rollouts that `score` would put before a judge now."""
-    rubrics: dict[str, Mapping[Kind, Rubric]] = {}
+def chosen_cases(store: Store, options: Options) -> Iterator[Case]:
+    """The rollouts that `score` would put before a judge now, a chunk of tasks in memory at a time."""
     with RuleEvaluator() as evaluator:
         for chunk in task_chunks(store, options):
-            rubrics.update({name: rubric_files.load(store.paths, name, evaluator) for name in chunk.items})
-    return [case for case, judged in judging.cases(store, rubrics, options) if judged]
+            rubrics = {name: rubric_files.load(store.paths, name, evaluator) for name in chunk.items}
+            yield from (case for case, judged in judging.cases(store, rubrics, options) if judged)
 
 
-def single_loads(requests: Sequence[Request], criteria: int) -> dict[str, Load]:
-    """Loads of one call per rollout; `criteria`: verdicts asked for in all. Low: all shared prefixes are served;
-    high: none is."""
-    texts = [_text(request) for request in requests]
-    counts = [tokens(text) for text in texts]
-    shared = sum(_common(before, after) for before, after in pairwise(texts))
-    prompt = sum(counts)
-    served = {"low": shared, "expected": shared // 2, "high": 0}
+@dataclass(slots=True)
+class Counted:
+    """Prompts as they would be sent, counted one after another and not kept."""
+
+    requests: int = 0
+    prompt: int = 0
+    shared: int = 0
+    """Tokens of beginnings that a prompt has in common with the one before it."""
+    verdicts: int = 0
+    _last: str = ""
+
+    def add(self, request: Request) -> None:
+        text = jsonio.dumps([list(request.messages), [tool.parameters for tool in request.tools]])
+        self.requests += 1
+        self.prompt += tokens(text)
+        self.shared += _common(self._last, text)
+        self._last = text
+
+
+def single_loads(counted: Counted) -> dict[str, Load]:
+    """Loads of one call per rollout. Low: all shared prefixes are served; high: none is."""
+    served = {"low": counted.shared, "expected": counted.shared // 2, "high": 0}
     return {
-        name: Load(len(requests), prompt, served[name], criteria * answer)
+        name: Load(counted.requests, counted.prompt, served[name], counted.verdicts * answer)
         for name, answer in zip(CASES, ANSWER, strict=True)
     }
 
 
-def agent_loads(openings: Sequence[Request], criteria: int) -> dict[str, Load]:
-    """Loads of an agent per rollout: every turn sends all that was said before."""
-    opening = sum(tokens(_text(request)) for request in openings)
+def agent_loads(counted: Counted) -> dict[str, Load]:
+    """Loads of an agent per rollout, from its first prompts: every turn sends all that was said before."""
     loads = {}
     for name, turns, growth, answer in zip(CASES, TURNS, TURN_GROWTH, ANSWER, strict=True):
-        added = len(openings) * growth * turns * (turns - 1) // 2
-        prompt = opening * turns + added
-        cached = {"low": 0.95, "expected": 0.85, "high": 0.0}[name] * (prompt - opening)
-        loads[name] = Load(len(openings) * turns, prompt, round(cached), criteria * answer + len(openings) * turns * 80)
+        calls = counted.requests * turns
+        prompt = counted.prompt * turns + counted.requests * growth * turns * (turns - 1) // 2
+        cached = {"low": 0.95, "expected": 0.85, "high": 0.0}[name] * (prompt - counted.prompt)
+        loads[name] = Load(calls, prompt, round(cached), counted.verdicts * answer + calls * CALL)
     return loads
 
 
@@ -105,10 +117,6 @@ def estimate_rows(loads: Mapping[str, Load], price: Price | None) -> Iterator[di
             "case": name, "requests": load.requests, "prompt_tokens": load.prompt, "from_prefix_cache": load.cached,
             "completion_tokens": load.completion, "dollars": cost(price, load.usage()),
         }  # fmt: skip
-
-
-def _text(request: Request) -> str:
-    return jsonio.dumps([list(request.messages), [tool.parameters for tool in request.tools]])
 
 
 def _common(one: str, other: str) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 from rubrics.errors import UsageError
 from rubrics.models.endpoint import find_price
 from rubrics.stages.benches import judge_kind
-from rubrics.stages.estimate import agent_loads, chosen_cases, estimate_rows, measured_loads, single_loads
+from rubrics.stages.estimate import Counted, agent_loads, chosen_cases, estimate_rows, measured_loads, single_loads
 from rubrics.stages.judging import asked
 from rubrics.stages.models import model_settings
 from rubrics.stages.options import Options
@@ -21,13 +21,18 @@ def estimated(store: Store, options: Options) -> tuple[str, list[dict[str, Any]]
     if kind == "builtin":
         raise UsageError("the builtin judge asks nobody and costs nothing; give --model NAME")
     price = find_price(model_settings(options))
-    cases = chosen_cases(store, options)
-    used = measured_loads(store, f"{kind}:{options.model}", len(cases))
+    counted, cases = Counted(), 0
+    for case in chosen_cases(store, options):
+        cases += 1
+        counted.verdicts += sum(len(asked(rubric)) for rubric in case.rubrics.values())
+        for request in requests(kind, case, options):
+            counted.add(request)
+    name = f"{kind}:{options.model}"
+    used = measured_loads(store, name, cases)
     if used is not None:
-        basis = f"{len(cases)} judgements, from what {kind}:{options.model} used per judgement in this store"
-        return basis, list(estimate_rows(used, price))
-    listed = [request for case in cases for request in requests(kind, case, options)]
-    criteria = sum(len(asked(rubric)) for case in cases for rubric in case.rubrics.values())
-    loads = (single_loads if kind == "single" else agent_loads)(listed, criteria)
+        return f"{cases} judgements, from what {name} used for each in this store", list(estimate_rows(used, price))
+    loads = (single_loads if kind == "single" else agent_loads)(counted)
     said = "prompts counted, answers assumed" if kind == "single" else "first prompts counted, turns assumed"
-    return f"{len(cases)} judgements, {criteria} verdicts: {said}", list(estimate_rows(loads, price))
+    if not cases:
+        said = "no criterion asks a judge; `rubrics synthesize --author model` writes such"
+    return f"{cases} judgements, {counted.verdicts} verdicts: {said}", list(estimate_rows(loads, price))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from rubrics.records.rubrics import KINDS
 GROUPINGS = ("task", "task,policy")
 JUDGES = ("builtin", "single", "agent")
 AUTHORS = ("builtin", "model")
+_SECRET = re.compile(r"(?i)api.?key|secret|password|authorization|bearer|credential|access.?token")
 ANSWER = 8_000
 """Tokens left free for an answer whose length is not bounded."""
 RANK_MODES = ("single", "agent")
@@ -114,6 +116,9 @@ class Options:
         ):
             if value is not None and value < 1:
                 raise UsageError(f"{name} {value}; wanted a whole number of at least 1")
+        for field in self.extra:
+            if _SECRET.search(field.partition("=")[0]):
+                raise UsageError("--extra names a key or secret, which would be stored; use --api-key-env VAR")
         if self.author == "model" and not self.model:
             raise UsageError("--author model asks a model; give --model NAME")
         if self.room < 1:

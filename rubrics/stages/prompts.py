@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from glob import escape
 from typing import Any, cast
 
+from rubrics import jsonio
 from rubrics.errors import UsageError
 from rubrics.judges.model_agent import AgentJudge
 from rubrics.judges.single import SingleJudge
@@ -53,7 +54,10 @@ def as_text(listed: Sequence[Request]) -> str:
         if len(listed) > 1:
             parts.append(f"===== request {number} of {len(listed)} =====")
         parts += [f"----- {item['role']} -----\n{item['content']}" for item in request.messages]
-        parts += [f"----- tool {tool.name} -----\n{tool.description}" for tool in request.tools]
+        for tool in request.tools:
+            parts.append(f"----- tool {tool.name} -----\n{tool.description}\n{jsonio.dumps(dict(tool.parameters))}")
+        if request.schema is not None:
+            parts.append(f"----- form of the answer -----\n{jsonio.dumps(dict(request.schema))}")
     return "\n".join(parts)
 
 

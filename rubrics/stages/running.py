@@ -64,6 +64,8 @@ def _entered(
 
 
 def _said(verdict: RunVerdict, number: int) -> dict[str, Any]:
+    if verdict.value is None:
+        return _unsaid("no_program", verdict.reason)
     level = verdict.criterion.scale[int(verdict.value)]
     evidence = jsonio.dumps([{"place": f"run:{number}", "quote": verdict.quote}])
     return {"level": level, "value": verdict.value, "reason": verdict.reason, "evidence": evidence}

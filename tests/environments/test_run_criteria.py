@@ -43,7 +43,12 @@ def grades(store: Store, name: str) -> list[dict[str, Any]]:
 def test_a_command_decides_by_its_exit_code_in_the_state_that_the_rollout_left(
     sample_store: Store, tmp_path: Path
 ) -> None:
-    commands = {"holds": "echo seen; true", "fails": "false", "new-code": "git diff --quiet HEAD; test $? = 1"}
+    commands = {
+        "holds": "echo seen; true",
+        "fails": "false",
+        "absent": "no-such-program",
+        "new-code": "git diff --quiet HEAD; test $? = 1",
+    }
     store = with_commands(sample_store, tmp_path / "store", **commands)
     options = {"store": str(store.paths.root), "env": "bubblewrap", "data": [str(ROOT / "data" / "sample")]}
     run_stages(("score",), {**options, "tasks": "sample__textkit-17"}, run_here)
@@ -51,6 +56,7 @@ def test_a_command_decides_by_its_exit_code_in_the_state_that_the_rollout_left(
     assert {row["evidence"] for row in grades(store, "holds")} == {'[{"place":"run:0","quote":"seen"}]'}
     assert {(row["value"], row["reason"]) for row in grades(store, "fails")} == {(0.0, "run: false: exit code 1")}
     assert {row["value"] for row in grades(store, "new-code")} <= {0.0, 1.0}
+    assert {(row["value"], row["failure_class"]) for row in grades(store, "absent")} == {(None, "no_program")}
     assert {row["score"] for row in store.query("FROM scores WHERE task_id = 'sample__textkit-17'").to_pylist()} != {
         None
     }

@@ -118,6 +118,12 @@ def test_an_agents_first_request_is_shown_with_its_tools(store: Store) -> None:
     assert "submit_verdicts" in shown[0]["tools"]
 
 
+def test_a_key_that_is_given_where_it_would_be_stored_is_refused_and_not_repeated(store: Store) -> None:
+    asked = ("score", "--store", str(store.paths.root), "--model", "m", "--base-url", "http://127.0.0.1:9/v1")
+    rubrics(*asked, "--extra", f'api_key="{KEY}"', code=2)
+    rubrics(*asked, "--api-key-env", KEY.replace("-", "_"), code=2)
+
+
 def test_further_fields_and_names_of_the_model_are_passed_on_and_a_field_that_is_no_json_is_refused(
     store: Store,
 ) -> None:
