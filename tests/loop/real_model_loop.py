@@ -30,10 +30,12 @@ from rubrics.store.store import Store  # noqa: E402
 AUTHORED = "pylint-dev__astroid-1978"
 TASKS = "pylint-dev__astroid-1[19]*"
 """Two tasks with the shortest transcripts: one that nobody solves, one whose passes are ranked."""
-CONTEXT = 16_384
-FITS = 15_000
+CONTEXT = 32_768
+FITS = 31_000
 """Tokens of a prompt, estimated from above: what is longer is refused before it is asked."""
 ANSWER = 400
+REPEATS = 3
+"""Times that each rollout is judged, warm: cold it would say the same every time."""
 
 
 def about_patches_alone(store: Store) -> None:
@@ -51,7 +53,7 @@ def run_small(root: Path, real: Path, model: RealModel) -> Store:
         about_patches_alone(run_loop(root, real, server.url, ("ingest", "facts", "synthesize"), tasks=TASKS))
     small = {
         "model": model.name, "concurrency": 1, "max_tokens": ANSWER, "context": FITS, "rounds": 1, "dumps": [],
-        "request_timeout": 400.0, "workers": 1,
+        "request_timeout": 400.0, "workers": 1, "temperature": 0.7, "repeats": REPEATS,
     }  # fmt: skip
     for names, tasks in ((("synthesize",), AUTHORED), (("score", "audit", "reward"), TASKS)):
         began = time.monotonic()
@@ -67,15 +69,9 @@ def main(folder: str = str(ROOT.parent / "shared" / "real")) -> None:
             print(line)
         for row in store.rows("census", where="stage = 'synthesize' AND place = $task", task=AUTHORED):
             print(row["kind"], row["detail"])
-        for row in store.rows("judgements"):
-            print(
-                row["rollout_id"][:8],
-                row["failure_class"],
-                row["prompt_tokens"],
-                row["calls"],
-                row["seconds"],
-                (row["detail"] or "")[:120],
-            )
+        for table in ("judgements", "rankings"):
+            for row in store.rows(table):
+                print(f"{table}, {row['failure_class'] or 'usable'}: {(row['detail'] or '')[:160]}")
         print(f"invented scores: {len(invented(store))}")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from loop.real_loop import census, invented
-from loop.real_model_loop import CONTEXT, run_small
+from loop.real_model_loop import CONTEXT, REPEATS, run_small
 from model_server.real import installed, real_model
 
 
@@ -22,7 +22,7 @@ def test_what_a_small_model_says_counts_or_has_a_class(real: Path, tmp_path: Pat
     with real_model(CONTEXT, 1) as model:
         store = run_small(tmp_path / "store", real, model)
     print("\n".join(census(store)))
-    assert store.count("judgements") == 10
+    assert store.count("judgements") == 10 * REPEATS
     assert invented(store) == []
     for row in store.rows("grades", where="judge LIKE 'single:%'"):
         assert (row["value"] is None) == (row["failure_class"] is not None)
