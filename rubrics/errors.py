@@ -66,8 +66,10 @@ class ModelError(RubricsError):
     `bad_request`, `context_too_long`, `budget`, `wrong_model`, or the kind of the last `UnusableReply`.
     """
 
-    def __init__(self, kind: str, message: str) -> None:
+    def __init__(self, kind: str, message: str, calls: int = 0) -> None:
         self.kind = kind
+        self.calls = calls
+        """Requests that were sent for nothing."""
         super().__init__(message)
 
 

@@ -27,10 +27,11 @@ def merged(judge: str, case: Case, digest: str, parts: Sequence[Sequence[Ask]], 
 
 
 def failed(
-    judge: str, case: Case, digest: str, failure: str, detail: str, answers: Answers = ()
+    judge: str, case: Case, digest: str, failure: str, detail: str, answers: Answers = (), lost: int = 0
 ) -> Judgement:  # fmt: skip
-    """No verdicts, and why; with the account of the calls that were answered before."""
+    """No verdicts, and why; with the account of the calls that were answered before, and the count of those in vain."""
     account = _account(answers) if answers else {}
+    account["calls"] = account.get("calls", 0) + lost
     return Judgement(
         case.rollout.rollout_id, judge, case.repeat, (), None, failure, detail, prompt_digest=digest, **account
     )

@@ -54,7 +54,7 @@ class SingleJudge:
                 answer = await self._model.ask(_request(case, part, attempt), partial(_read, part, sources))
                 answers.append(answer)
         except ModelError as error:
-            return failed(self.name, case, digest, error.kind, str(error), answers)
+            return failed(self.name, case, digest, error.kind, str(error), answers, error.calls)
         return merged(self.name, case, digest, parts, answers)
 
     def requests(self, case: Case) -> tuple[Request, ...]:

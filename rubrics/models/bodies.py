@@ -29,7 +29,10 @@ def body(request: Request, settings: ModelSettings, form: int = 0) -> dict[str, 
         made["response_format"] = {"type": "json_schema", "json_schema": named}
     elif request.schema is not None and FORMATS[form] == "json_object":
         made["response_format"] = {"type": "json_object"}
-    return made | settings.sampling()
+    sampling = settings.sampling()
+    if settings.seed is not None:  # the same seed would give every repetition the same answer
+        sampling["seed"] = settings.seed + request.repeat
+    return made | sampling
 
 
 def key(request: Request, settings: ModelSettings, more: tuple[str, ...] = ()) -> str:

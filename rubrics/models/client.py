@@ -117,7 +117,7 @@ class Client:
                 self.counters.unusable[error.kind] += 1
                 refusal = error
         self.counters.failed[refusal.kind] += 1
-        raise ModelError(refusal.kind, f"{refusal} (asked {self.settings.asks} times)")
+        raise ModelError(refusal.kind, f"{refusal} (asked {self.settings.asks} times)", calls)
 
     async def _turn(self, request: Request) -> Reply:
         return (await self._until_usable(request, lambda reply: reply)).reply

@@ -63,7 +63,7 @@ class Sender:
                 tried += 1
                 if not again(failure.retryable, tried, self.settings.attempts, failure.after):
                     tries = f" ({tried} tries)" if tried > 1 else ""
-                    raise ModelError(failure.kind, f"{failure.message}{tries}") from None
+                    raise ModelError(failure.kind, f"{failure.message}{tries}", sent) from None
                 self.counters.retried += 1
                 await self._clock.sleep(delay(tried, bodies.key(request, self.settings), failure.after))
 

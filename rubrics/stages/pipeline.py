@@ -86,8 +86,11 @@ def _stages(
             elif name == "test":
                 yield stack.enter_context(closing(Test(store, options)))
             elif name == "synthesize":
-                if options.resynthesize or not store.count("rubrics"):
-                    yield _synthesize(store, options, client, stack)
+                written = frozenset() if options.resynthesize else _with_rubrics(store)
+                if not written or options.author == "model":
+                    stage = _synthesize(store, options, client, stack, written)
+                    if any(stage.chunks()):
+                        yield stage
             elif name == "score":
                 bench = stack.enter_context(open_bench(options, store, client))
                 yield Score(store, options, bench, partial(_opened, store, options, stack))
@@ -106,9 +109,16 @@ def _opened(store: Store, options: Options, stack: ExitStack) -> Environment:
     return stack.enter_context(open_environment(options, store))
 
 
-def _synthesize(store: Store, options: Options, client: Client | None, stack: ExitStack) -> Stage:
+def _with_rubrics(store: Store) -> frozenset[str]:
+    """The tasks that have rubrics. A model is asked for the others, also where its answer failed before."""
+    return frozenset(row["task_id"] for row in store.rows("rubrics", ["task_id", "kind"]))
+
+
+def _synthesize(
+    store: Store, options: Options, client: Client | None, stack: ExitStack, written: frozenset[str]
+) -> Stage:
     if options.author == "builtin" or client is None:
         return Synthesize(store, options)
     opener = stack.enter_context(open_environment(options, store))
     bench = stack.enter_context(open_bench(options, store, client))
-    return Synthesize(store, options, client, opener, bench.judge if bench else None)
+    return Synthesize(store, options, client, opener, bench.judge if bench else None, written)

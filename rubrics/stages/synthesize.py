@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -50,8 +50,10 @@ class Synthesize:
         model: Client | None = None,
         environment: Environment | None = None,
         judge: Judge | None = None,
+        left_out: Collection[str] = (),
     ) -> None:
-        """With `model` it is the author; `environment` is where it reads repositories, `judge` tries its questions."""
+        """With `model` it is the author; `environment` is where it reads repositories, `judge` tries its questions.
+        Tasks in `left_out` are not looked at."""
         self._store = store
         self._options = options
         self._model = model
@@ -59,7 +61,7 @@ class Synthesize:
         self._judge = judge
         self._failed: set[str] = set()
         self._source: StudySource = DumpSource(options) if options.study_from else StoreSource(store)
-        self._chunks = list(task_chunks(store, options))
+        self._chunks = list(task_chunks(store, options, left_out))
         self._written: list[Rubric] = []
         self._census: list[CensusLine] = []
 

@@ -180,7 +180,8 @@ JUDGEMENTS = Table(
     order=("task_id", "rollout_id", "judge", "repeat"),
 )  # fmt: skip
 """One row per rollout that a model was asked about, judge and repeat: what it cost, and why it came to nothing where it
-did. `calls` 0: everything came from the cache; `cost` (US dollars) null: the price is not known."""
+did. `calls` 0: nothing was sent. Tokens leave out answers that could not be used (the cache's account has them); `cost`
+(US dollars) null: the price is not known."""
 
 AUDITS = Table(
     "audits",

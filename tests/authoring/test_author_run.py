@@ -256,6 +256,25 @@ def test_one_task_that_fails_does_not_keep_another_from_its_rubrics(store: Store
     assert places == {"sample__confpath-31"}
 
 
+def test_a_run_asks_again_for_the_tasks_whose_author_failed_and_for_no_other(store: Store) -> None:
+    """The stage was left out as soon as the store held any rubric: a failed task stayed without one for good."""
+    values = {
+        "store": str(store.paths.root), "tasks": "sample__[cs]*", "author": "model", "judge": "builtin",
+        "model": MODEL, "env": "bubblewrap", "data": [str(SAMPLE / "nothing")],
+    }  # fmt: skip
+
+    def script(body: dict[str, Any]) -> Any:
+        return submits(GOOD) if SPANS in json.dumps(body) else Raw(400, b"{}")
+
+    with author(script) as server:
+        run_stages(("synthesize",), {**values, "base_url": server.url}, run_here)
+        server.requests.clear()
+        run_stages(("synthesize",), {**values, "base_url": server.url}, run_here)
+        assert server.requests
+        assert not [body for body in server.requests if SPANS in json.dumps(body)]
+    assert set(written(Store.open(store.paths.root))) == {"solution", "behavior"}
+
+
 def test_without_an_environment_the_author_works_from_spec_and_attempts(store: Store) -> None:
     base_only = criterion(
         "keeps-total", "`gaps` keeps its name.", anchor=spec_anchor("`total` and `gaps` build on `merge`")

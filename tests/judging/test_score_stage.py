@@ -81,7 +81,7 @@ def test_one_bad_reply_masks_its_rollout_and_a_rerun_asks_for_that_one_alone(sto
     with serving(script) as server:
         score(store, server.url)
         lost = rows(store, "FROM judgements WHERE failure_class IS NOT NULL")
-        assert [row["failure_class"] for row in lost] == ["missing_criterion"]
+        assert [(row["failure_class"], row["calls"]) for row in lost] == [("missing_criterion", 2)]
         null = rows(
             store, "FROM grades WHERE judge = 'single:m' AND value IS NULL AND failure_class = 'missing_criterion'"
         )
@@ -216,3 +216,11 @@ def test_a_rollout_with_one_failed_repeat_could_not_be_explained_for_the_median_
     said = "\n".join(explain(store, lost["rollout_id"])["arithmetic"])
     assert "criteria have no value" in said
     assert "(not_json)" in said
+
+
+def test_repeats_with_a_seed_are_drawn_with_seeds_of_their_own(store: Store) -> None:
+    """Three repeats with one seed gave one answer three times, and agreement without meaning."""
+    with serving(sound_verdicts) as server:
+        score(store, server.url, repeats=3, sampling_seed=7, tasks="sample__textkit-17")
+    seeds = Counter(body["seed"] for body in server.requests)
+    assert seeds == {7: 8, 8: 8, 9: 8}
