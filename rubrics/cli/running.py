@@ -103,7 +103,7 @@ def score(as_json: bool, **values: Any) -> int:
 
 @click.command()
 @click.option(
-    "--judge", metavar="NAME", help="Whose grades, where the store holds several judges': builtin, single:<model>, ..."
+    "--judge", metavar="NAME", help="Whose grades: builtin, single:<model>, ...  [default: those of the last score]"
 )
 @shared("factors", "config", "drop_duplicates")
 def reward(as_json: bool, **values: Any) -> int:

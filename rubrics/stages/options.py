@@ -67,7 +67,7 @@ class Options:
     author: str = "builtin"
     judge: str | None = None
     """Who judges: builtin, single or agent; null: builtin, or single when a model is named. For `reward`, a name as the
-    table `grades` has it; null: the only one there."""
+    table `grades` has it; null: the one that scored last."""
     repeats: int = 1
     """Verdicts per rollout and criterion; their median counts."""
     passes_only: bool = False

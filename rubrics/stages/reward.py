@@ -29,6 +29,7 @@ _INPUTS = """
 SELECT * EXCLUDE (for_judge) FROM reward_inputs
 WHERE {} AND for_judge IS NOT DISTINCT FROM $judge ORDER BY task_id, group_id, rollout_id
 """
+LAST_JUDGE = "stage = 'score' AND kind = 'judge'"
 _JUDGES = "SELECT DISTINCT judge FROM grades WHERE rubric_digest IN (SELECT rubric_digest FROM rubrics) ORDER BY judge"
 _RANKINGS = "SELECT * FROM rankings WHERE task_id IN (SELECT unnest($tasks))"
 _SPREADS = """
@@ -102,7 +103,8 @@ class Reward:
 
 
 def chosen_judge(store: Store, options: Options) -> str | None:
-    """The judge whose grades are multiplied: the one asked for, else the only one; null when nobody graded.
+    """The judge whose grades are multiplied: the one asked for, else the one that `score` last ran with; null when
+    nobody graded.
 
     `--judge` names a judge as `grades` does, or its kind when the store holds one of that kind. Raises `UsageError`
     when that leaves none or several.
@@ -111,6 +113,9 @@ def chosen_judge(store: Store, options: Options) -> str | None:
     wanted = found if options.judge is None else [name for name in found if options.judge in (name, name.split(":")[0])]
     if options.model and len(wanted) > 1:
         wanted = [name for name in wanted if name.endswith(f":{options.model}")]
+    if len(wanted) > 1:
+        last = {row["place"] for row in store.rows("census", ["stage", "subject", "kind", "place"], LAST_JUDGE)}
+        wanted = [name for name in wanted if name in last]
     if len(wanted) == 1 or not found:
         return wanted[0] if wanted else None
     asked = "" if options.judge is None else f" {options.judge!r} is not one of them;"

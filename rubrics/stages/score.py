@@ -157,4 +157,6 @@ class Score:
         for who, opener in (("judge", self._bench and self._bench.opener), ("run criteria", self._environment)):
             if isinstance(opener, Opener):
                 lines += [replace(line, place=who) for line in opener.census(self.name)]
+        if {row["judge"] for row in self._store.query("SELECT DISTINCT judge FROM grades").to_pylist()} - {self._judge}:
+            lines.append(CensusLine(self.name, "run", "judge", self._judge, "scored last: rewards are its"))
         run.append("census", census_rows(lines))

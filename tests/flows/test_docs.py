@@ -6,13 +6,13 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
-import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import Command
 from model_server.everything import everything
 from model_server.server import serving
 
@@ -21,7 +21,8 @@ from rubrics.cli.main import cli
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 OWN_ENDPOINT = "http://127.0.0.1:8000/v1"
-COMMAND = Path(sys.executable).with_name("rubrics")
+CACHE = Path(os.environ.get("RUBRICS_TEST_CACHE") or Path(tempfile.gettempdir()) / "rubrics-test-cache") / "user"
+"""Where images are kept between runs: making the first takes half a minute."""
 BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -33,12 +34,11 @@ def commands(page: Path) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(rubrics: Command, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which `rubrics demo` ran, with the sample beside it as `data/sample`."""
     made = tmp_path_factory.mktemp("docs")
     shutil.copytree(ROOT / "data" / "sample", made / "data" / "sample")
-    done = subprocess.run([COMMAND, "demo"], cwd=made, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 1, done.stderr
+    rubrics("demo", cwd=made, code=1)
     return made
 
 
@@ -54,18 +54,15 @@ def is_doctor(body: dict[str, Any]) -> bool:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_the_commands_of_a_page_do_what_it_says(page: Path, folder: Path, model: str) -> None:
-    environment = {**os.environ, "RUBRICS_BASE_URL": model}
+def test_the_commands_of_a_page_do_what_it_says(page: Path, folder: Path, model: str, rubrics: Command) -> None:
     for line in commands(page):
         words = shlex.split(line.replace(OWN_ENDPOINT, model))
         if words[0] == "make":
             assert re.search(rf"^{re.escape(words[1])}:", (ROOT / "Makefile").read_text(), re.MULTILINE), line
             continue
         assert words[0] == "rubrics", f"{page.name}: {line!r} is not a command of this project"
-        done = subprocess.run(
-            [COMMAND, *words[1:]], cwd=folder, capture_output=True, text=True, timeout=300, env=environment
-        )
-        assert done.returncode in (0, 1), f"{page.name}: {line!r}\n{done.stderr}"
+        done = rubrics(*words[1:], cwd=folder, RUBRICS_BASE_URL=model, XDG_CACHE_HOME=str(CACHE))
+        assert done.code in (0, 1), f"{page.name}: {line!r}\n{done.err}"
 
 
 def test_readme_names_every_command_of_the_program() -> None:

@@ -116,8 +116,12 @@ def test_two_judges_in_one_store_give_one_reward_row_each_rollout(store: Store) 
     with serving(sound_verdicts) as server:
         score(store, server.url)
         score(store, server.url, model="other")
-        with pytest.raises(UsageError, match=r"single:m, single:other.*--judge"):
-            reward(store)
+        reward(store)
+        assert {row["judge"] for row in rows(store, "FROM rewards")} == {"single:other"}, "the last that scored"
+        reward(store, judge="single:m")
+        assert {row["judge"] for row in rows(store, "FROM rewards")} == {"single:m"}
+        with pytest.raises(UsageError, match=r"single:m, single:other.*'agent'.*--judge"):
+            reward(store, judge="agent")
         reward(store, judge="single:other")
     rewards = rows(store, "FROM rewards")
     assert len(rewards) == rows(store, "SELECT count(*) AS n FROM rollouts")[0]["n"]
@@ -142,7 +146,7 @@ def test_only_passes_are_judged_when_asked_and_the_others_say_so(store: Store) -
         store, "SELECT DISTINCT failure_class FROM grades WHERE criterion_id = 'stays-on-the-task' AND value IS NULL"
     )
     assert left == [{"failure_class": "not_judged"}]
-    told = rows(store, "SELECT DISTINCT kind, detail FROM census WHERE stage = 'score'")
+    told = rows(store, "SELECT DISTINCT kind, detail FROM census WHERE stage = 'score' AND subject <> 'run'")
     assert told == [{"kind": "not_judged", "detail": "left out by --passes-only"}], "that is no failure of the judge"
     assert rows(store, "FROM rewards WHERE status = 'ungraded'") == []
 

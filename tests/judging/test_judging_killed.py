@@ -1,6 +1,6 @@
 """Grading that is killed and started again asks for nothing twice that was stored, and ends as if never killed.
 
-`python tests/judging/test_kill.py 10` kills ten times; the test three times.
+`python tests/judging/test_judging_killed.py 10` kills ten times; the test three times.
 """
 
 from __future__ import annotations
