@@ -34,18 +34,26 @@ class RuleEvaluator:
 
     def __init__(self, checked: Checked | None = None) -> None:
         self._checked: Checked = {} if checked is None else checked
-        self._connection = duckdb.connect()
-        self._connection.execute("SET enable_external_access = false")
-        self._connection.execute("SET threads = 1")
-        self._connection.execute("SET ieee_floating_point_ops = false")
-        self._connection.execute("SET error_on_division_by_zero = false")
-        self._connection.execute("SET lock_configuration = true")
+        self._opened: duckdb.DuckDBPyConnection | None = None
 
     def __enter__(self) -> RuleEvaluator:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._connection.close()
+        if self._opened is not None:
+            self._opened.close()
+
+    @property
+    def _connection(self) -> duckdb.DuckDBPyConnection:
+        """Opened when it is first needed: that takes as long as evaluating the rules of several tasks."""
+        if self._opened is None:
+            self._opened = duckdb.connect()
+            self._opened.execute("SET enable_external_access = false")
+            self._opened.execute("SET threads = 1")
+            self._opened.execute("SET ieee_floating_point_ops = false")
+            self._opened.execute("SET error_on_division_by_zero = false")
+            self._opened.execute("SET lock_configuration = true")
+        return self._opened
 
     def check(self, rule: str, kind: Kind, place: str) -> frozenset[str]:
         """Names that a rule uses. Raises `RubricError` unless it is an allowed boolean or number."""

@@ -1,6 +1,7 @@
 """The single judge on the work that other systems were measured on: 320 rollouts of 20 KB, 10 criteria, 32 in flight.
 
-`python tests/benchmarks/bench_judging.py 320 rates` prints rates and client CPU per rollout; `... 320 faults` the same
+`python tests/benchmarks/bench_judging.py 320 rates` prints rates and client CPU per rollout, of the judge alone and
+of the whole stage `score`, which reads and writes the tables; `... 320 faults` the same
 work with 5 % of the replies broken in each way. The server is a process of its own.
 """
 
@@ -12,17 +13,22 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from judge_server import FAULTS
 from synthetic import write_rollouts
 
+from rubrics.judges.single import SingleJudge
 from rubrics.models.client import open_client
 from rubrics.models.settings import ModelSettings
 from rubrics.records.models import Request
 from rubrics.records.rubrics import Criterion, Kind, Rubric
 from rubrics.rules.files import to_yaml
+from rubrics.stages.estimate import chosen_cases
+from rubrics.stages.models import open_model
+from rubrics.stages.options import Options
 from rubrics.stages.pipeline import run_stages
 from rubrics.stages.stage import run_here
 from rubrics.store.store import Store
@@ -69,6 +75,19 @@ def judged(store: Store, url: str) -> dict[str, float]:
     return {"seconds": time.perf_counter() - began, "cpu": time.process_time() - cpu}
 
 
+def alone(store: Store, url: str) -> dict[str, float]:
+    """The same for the judge alone: from records in memory to judgements, without reading and writing tables."""
+    options = Options(str(store.paths.root), model="m", base_url=url, judge="single")
+    listed = list(chosen_cases(store, options))
+    with open_model(options, store) as client:
+        judge = SingleJudge(client, options.room)
+        began, cpu = time.perf_counter(), time.process_time()
+        done = client.run_all([partial(judge.judge, case) for case in listed], options.concurrency)
+        took = {"seconds": time.perf_counter() - began, "cpu": time.process_time() - cpu}
+    assert all(judgement.verdicts for judgement in done)
+    return took
+
+
 def warm(url: str) -> None:
     """Import what is imported on the first call."""
     with open_client(ModelSettings("m", url)) as client:
@@ -92,7 +111,9 @@ def rates(store: Store, rollouts: int, rounds: int = 3) -> None:
             warm(url)
             for _ in range(rounds):
                 forget(store)
-                _row(f"{latency * 1000:.0f} ms", judged(store, url), rollouts)
+                _row(f"judge, {latency * 1000:.0f} ms", alone(store, url), rollouts)
+                forget(store)
+                _row(f"score, {latency * 1000:.0f} ms", judged(store, url), rollouts)
             _row("from cache", judged(store, url), rollouts)
 
 

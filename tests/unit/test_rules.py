@@ -305,7 +305,7 @@ def test_all_rules_of_a_task_are_one_query() -> None:
                 asked.append(query)
                 return real.execute(query, *rest)
 
-        evaluator._connection = Counting()  # type: ignore[assignment]
+        evaluator._opened = Counting()  # type: ignore[assignment]
         rules = [f"lines_added > {n}" for n in range(150)]
         got = evaluator.values(rules, measured_table([{"lines_added": n} for n in range(20)]))
     assert len(asked) == 1
