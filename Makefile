@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.ready
 
-.PHONY: demo test lint benchmark mutations golden sample examples real-model trainers clean
+.PHONY: demo test lint benchmark judging fuzz mutations golden sample examples real-model trainers clean
 
 demo: $(SETUP)
 	@$(BIN)/rubrics demo
@@ -19,6 +19,17 @@ lint: $(SETUP)
 
 benchmark: $(SETUP)
 	$(BIN)/python -m pytest tests/benchmarks -s
+
+# The single judge: rates and client CPU, then every fault in a twentieth of the replies; tokens by mode of judging.
+judging: $(SETUP)
+	$(BIN)/python tests/benchmarks/bench_client.py
+	$(BIN)/python tests/benchmarks/bench_judging.py 320 rates
+	$(BIN)/python tests/benchmarks/bench_judging.py 320 faults
+	$(BIN)/python tests/benchmarks/tokens_by_mode.py
+	$(BIN)/python tests/judging/test_judging_killed.py 10
+
+fuzz: $(SETUP)
+	$(BIN)/python tests/benchmarks/fuzz_replies.py
 
 mutations: $(SETUP)
 	$(BIN)/python tests/mutations.py
