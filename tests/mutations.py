@@ -89,7 +89,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     ("tiers", "tier 1 from 3", "checks.T >= 4", "checks.T >= 3", "ranking"),
     ("tiers", "a severe process issue is no matter", " & ~process", "", "ranking"),
     ("tiers", "a regression is no matter", " & ~regression", "", "ranking"),
-    ("tiers", "ties are broken by place", "key = (group * 4 + tier) * (_MOST + 1) + (_MOST - checks @ WEIGHTS)", "key = ((group * 4 + tier) * (_MOST + 1) + (_MOST - checks @ WEIGHTS)) * 1 + (np.arange(len(tier)) % 2)", "examples ranking"),
+    ("tiers", "ties are broken by place", "key = (group * 4 + tier) * (_MOST + 1) + (_MOST - checks @ _WEIGHTS)", "key = ((group * 4 + tier) * (_MOST + 1) + (_MOST - checks @ _WEIGHTS)) * 1 + (np.arange(len(tier)) % 2)", "examples ranking"),
     ("tiers", "every tier 1 is best", "place == 0, ", "place >= 0, ", "examples ranking"),
     ("tiers", "tier 2 falls by a fixed step", "np.maximum(sets - 1, 1)", "4", "examples ranking"),
     ("noise", "one pass is compared", ">= 2)", ">= 1)", "sql"),

@@ -7,8 +7,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-WEIGHTS = (6, 5, 4, 3, 2)
-"""W of method 3: approach, precision, minimality, side effects, craftsmanship; from 20 to 100."""
+from rubrics.records.rankings import WEIGHTS
 
 
 @dataclass(frozen=True, slots=True)

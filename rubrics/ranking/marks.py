@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rubrics.ranking.bias import weight
+from rubrics.records.rankings import FLAGS
 
-CHECKS = ("approach", "precision", "minimality", "side_effects", "craftsmanship")
-FLAGS = ("unrequested_rewrite", "test_workaround", "severe_process_issue", "unresolved_regression")
 OF_THE_ATTEMPT = frozenset({"severe_process_issue"})
 """Flags that rest on how an attempt went; the others rest on its patch alone, as the checks do."""
 WIDEST = 20

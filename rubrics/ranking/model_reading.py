@@ -9,8 +9,9 @@ from rubrics.errors import UnusableReply
 from rubrics.ranking.bouts import Bout
 from rubrics.ranking.marks import Marks
 from rubrics.records.judgements import Pointer, Ran
+from rubrics.records.rankings import CHECKS
 from rubrics.replies.evidence import Sources, labelled
-from rubrics.replies.rankings import CHECKS, Ranked, Round, own, read_ranking
+from rubrics.replies.rankings import Ranked, Round, own, read_ranking
 
 
 def reader(bout: Bout, runs: Sequence[Ran] = ()) -> Callable[[str], Round]:

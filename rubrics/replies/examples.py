@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from rubrics.records.rankings import CHECKS, FLAGS
+
 REASON = "<what you saw and where, in one or two sentences>"
 QUOTE = "<the words that stand there>"
 LEVEL = "<a level of its scale>"
@@ -28,8 +30,6 @@ def is_placeholder(text: str) -> bool:
 
 _POINTER = {"place": PLACE, "quote": QUOTE}
 _FLAG = {"found": False, "evidence": []}
-_CHECKS = ("approach", "precision", "minimality", "side_effects", "craftsmanship")
-_FLAGS = ("unrequested_rewrite", "test_workaround", "severe_process_issue", "unresolved_regression")
 
 VERDICTS: dict[str, Any] = {
     "addressed_to_grader": {"reason": REASON, "found": False, "evidence": []},
@@ -39,9 +39,9 @@ RANKING: dict[str, Any] = {
     "candidates": {
         CANDIDATE: {
             "reason": REASON,
-            **dict.fromkeys(_CHECKS, 3),
+            **dict.fromkeys(CHECKS, 3),
             "evidence": [_POINTER],
-            **dict.fromkeys(_FLAGS, _FLAG),
+            **dict.fromkeys(FLAGS, _FLAG),
         }
     },
     "reason": COMPARISON,

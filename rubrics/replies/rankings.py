@@ -14,15 +14,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from rubrics.records.judgements import Pointer
+from rubrics.records.rankings import CHECKS, FLAGS
 from rubrics.replies import shape
 from rubrics.replies.evidence import Resolve, read_evidence
 from rubrics.replies.json_text import read_object
 from rubrics.replies.kinds import unusable
 from rubrics.replies.schemas import BOOL, POINTERS, SCORE, TEXT, Schema, closed
 
-CHECKS = ("approach", "precision", "minimality", "side_effects", "craftsmanship")
-"""Method section 3, in the order of their weights; 5 is best."""
-FLAGS = ("unrequested_rewrite", "test_workaround", "severe_process_issue", "unresolved_regression")
 LOW = 2
 """A check up to this speaks against the candidate: the tiers of method section 3 look at 1 and 2."""
 

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rubrics.records.rankings import CHECKS, FLAGS
 from rubrics.rewards.arrays import Bools, Ints, Longs
 from rubrics.rewards.segments import Segments
 
-CHECKS = ("approach", "precision", "minimality", "side_effects", "craftsmanship")
-FLAGS = ("unrequested_rewrite", "test_workaround", "severe_process_issue", "unresolved_regression")
 RANKINGS = ("none", "used", "unusable")
 UNRANKED, USED, UNUSABLE = range(3)
 _LEVELS = 5

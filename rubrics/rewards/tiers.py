@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rubrics.records.rankings import WEIGHTS
 from rubrics.rewards.arrays import Bools, Floats, Longs
 from rubrics.rewards.config import QualityConfig
 from rubrics.rewards.segments import Segments
 
-WEIGHTS = np.array([6, 5, 4, 3, 2], dtype=np.int64)
-"""W = 6 approach + 5 precision + 4 minimality + 3 side effects + 2 craftsmanship, from 20 to 100."""
-_MOST = 5 * int(WEIGHTS.sum())
+_WEIGHTS = np.array(WEIGHTS, dtype=np.int64)
+_MOST = 5 * sum(WEIGHTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def grade(group: Longs, checks: Longs, flags: Bools, config: QualityConfig) -> Q
     tier = tiers(checks, flags)
     if len(tier) == 0:
         return Quality(tier, tier, np.zeros(0))
-    key = (group * 4 + tier) * (_MOST + 1) + (_MOST - checks @ WEIGHTS)
+    key = (group * 4 + tier) * (_MOST + 1) + (_MOST - checks @ _WEIGHTS)
     order = _sorted_places(key)
     sets = Segments.of_keys(key[order])
     of_set = key[order][sets.starts] // (_MOST + 1)

@@ -10,9 +10,10 @@ from typing import Any
 from rubrics import __version__, jsonio
 from rubrics.ranking.bias import Shown, weight
 from rubrics.ranking.bouts import Heard
-from rubrics.ranking.marks import CHECKS, FLAGS, WIDEST, Marks, anchor_gap, put_together, shared
+from rubrics.ranking.marks import WIDEST, Marks, anchor_gap, put_together, shared
 from rubrics.ranking.plan import Showing
 from rubrics.ranking.slices import Slices
+from rubrics.records.rankings import CHECKS, FLAGS
 from rubrics.stages.rank_groups import Entrant, Group
 
 SOURCE = "ranking"

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from rubrics.records.rankings import CHECKS, FLAGS
 from rubrics.records.rubrics import KINDS
 from rubrics.rewards.config import ENGINE_VERSION, RewardConfig
 from rubrics.rewards.engine import EngineInputs, EngineOutputs
 from rubrics.rewards.filtering import DROP_REASONS
 from rubrics.rewards.hacks import HACKS
 from rubrics.rewards.product import OUTCOMES, STATUSES, UNGRADED, UNKNOWN
-from rubrics.rewards.ranking import CHECKS, FLAGS, RANKINGS, Rankings
+from rubrics.rewards.ranking import RANKINGS, Rankings
 from rubrics.rewards.routing import ROUTES
 from rubrics.store.arrays import codes, floats, run_starts, truths, whole_numbers, words
 from rubrics.store.ranking_rows import ranking_arrays

@@ -11,7 +11,8 @@ from model_server.drafts import draft_of
 from model_server.server import Said
 from model_server.sound import first_place, places, sound_verdicts, verdicts
 from rubrics.prompting.fences import outside_fences, parse_fences
-from rubrics.replies.rankings import CHECKS, FLAGS, LOW
+from rubrics.records.rankings import CHECKS, FLAGS
+from rubrics.replies.rankings import LOW
 
 EVERY = 2
 """One attempt in so many is said to hold text for the grader."""

@@ -16,7 +16,7 @@ from rubrics.environments.session import Environment
 from rubrics.models.client import open_client
 from rubrics.models.settings import ModelSettings
 from rubrics.prompting.fences import parse_fences
-from rubrics.ranking.marks import CHECKS, FLAGS
+from rubrics.records.rankings import CHECKS, FLAGS
 from rubrics.stages.options import Options
 from rubrics.stages.rank import Rank
 from rubrics.stages.reward import Reward

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from rubrics.ranking.bias import Shown, position_bias
-from rubrics.ranking.marks import CHECKS
 from rubrics.ranking.plan import plan
+from rubrics.records.rankings import CHECKS
 from rubrics.store.store import Store
 
 

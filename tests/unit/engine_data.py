@@ -9,11 +9,12 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from rubrics.records.rankings import CHECKS, FLAGS
 from rubrics.rewards.config import RewardConfig
 from rubrics.rewards.engine import EngineInputs, EngineOutputs, compute
 from rubrics.rewards.hacks import HACKS
 from rubrics.rewards.product import OUTCOMES
-from rubrics.rewards.ranking import CHECKS, FLAGS, Rankings
+from rubrics.rewards.ranking import Rankings
 
 NULL = float("nan")
 DEFAULTS = RewardConfig()

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from rubrics.records.rankings import CHECKS, FLAGS
 from rubrics.rewards.config import TOKEN_FLAGS
-from rubrics.rewards.ranking import CHECKS, FLAGS
 from rubrics.store.store import Store
 
 Rows = list[dict[str, Any]]

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from rubrics.records.judgements import Ran
+from rubrics.records.rankings import CHECKS, FLAGS
 from rubrics.records.rollouts import ToolCall, Turn
 from rubrics.records.rubrics import KINDS, Criterion, Kind, Rubric
 from rubrics.replies.evidence import Sources, labelled
-from rubrics.replies.rankings import CHECKS, FLAGS
 from rubrics.replies.verdicts import asks_of
 
 PATCH = """\

@@ -11,6 +11,7 @@ import reply_helpers as world
 
 from rubrics.errors import UnusableReply
 from rubrics.records.judgements import Pointer
+from rubrics.records.rankings import CHECKS, FLAGS
 from rubrics.records.rubrics import Rubric
 from rubrics.replies import examples
 from rubrics.replies.audits import read_audit
@@ -18,7 +19,7 @@ from rubrics.replies.drafts import read_drafts
 from rubrics.replies.json_text import read_object
 from rubrics.replies.kinds import KINDS, unusable
 from rubrics.replies.probes import read_probe
-from rubrics.replies.rankings import CHECKS, FLAGS, LOW, read_ranking
+from rubrics.replies.rankings import LOW, read_ranking
 from rubrics.replies.schemas import Schema
 from rubrics.replies.verdicts import VerdictSet, asks_of, read_verdicts, verdict_schema
 
