@@ -14,16 +14,13 @@ from rubrics.agents.tools import ShownAttempt, attempt_tools
 from rubrics.audit.model_cases import SUBMIT, SUSPECT, Case, outlined, whole
 from rubrics.errors import ModelError, UnusableReply
 from rubrics.models.model import Model
-from rubrics.records.models import Request, Tool
+from rubrics.prompting.sizes import most_tokens
+from rubrics.records.models import Tool
 from rubrics.replies.audits import Decided, audit_schema, read_audit
 from rubrics.replies.evidence import Sources, labelled
 
-BYTES_PER_TOKEN = 2.5
-"""As the single judge reckons: the estimate of tokens errs upwards."""
 AT_ONCE = 60_000
 """Tokens of a prompt above which the attempts are opened with tools instead."""
-ANSWER = 8_000
-"""Tokens left for the answer."""
 BOUNDS = Bounds(turns=30, seconds=1800.0)
 
 
@@ -38,12 +35,15 @@ class Opinion:
 
 
 class AuditJudge:
-    """Asks `model` once per suspected attempt, or lets it open the attempts with tools where they are long."""
+    """Asks `model` once per suspected attempt, or lets it open the attempts with tools where they are long.
 
-    def __init__(self, model: Model, context: int = 128_000, bounds: Bounds = BOUNDS) -> None:
+    `room`: tokens that a prompt may take.
+    """
+
+    def __init__(self, model: Model, room: int = AT_ONCE, bounds: Bounds = BOUNDS) -> None:
         self.source = f"judge:{model.name}"
         self._model = model
-        self._most = min(AT_ONCE, context - ANSWER)
+        self._most = min(AT_ONCE, room)
         self._bounds = bounds
 
     async def judge(self, case: Case) -> Opinion:
@@ -52,7 +52,7 @@ class AuditJudge:
         read = partial(read_audit, asked=dict.fromkeys(case.ids, SUSPECT), resolve=labelled(sources))
         try:
             request = whole(case)
-            if _tokens(request) <= self._most:
+            if most_tokens(request.messages) <= self._most:
                 answer = await self._model.ask(request, lambda reply: read(reply.text))
                 return Opinion(case, answer.value)
             return Opinion(case, await self._conversed(case, read))
@@ -79,7 +79,3 @@ class AuditJudge:
         await self._model.remember(key, submitted[-1])
         assert talk.value is not None  # `converse` returns with a value only
         return talk.value
-
-
-def _tokens(request: Request) -> float:
-    return sum(len(str(item["content"]).encode("utf-8")) for item in request.messages) / BYTES_PER_TOKEN

@@ -22,7 +22,7 @@ from rubrics.digests import digest128
 from rubrics.environments.session import Session
 from rubrics.errors import InfraError, ModelError
 from rubrics.judges import stored
-from rubrics.judges.questions import asks_for, criteria, instructions, task_values
+from rubrics.judges.questions import asks_for, instructions, task_part
 from rubrics.models.model import Model
 from rubrics.prompting.templates import prompt_digest, render
 from rubrics.records.judgements import Case, Judgement
@@ -179,15 +179,9 @@ def _request(case: Case, asks: tuple[Ask, ...]) -> Request:
     """The first request, with the tools as they will be offered."""
     messages = (
         {"role": "system", "content": instructions("judge_agent", MORE_PLACES)},
-        {"role": "user", "content": _static(case.task, asks) + _shown(case)},
+        {"role": "user", "content": task_part(case.task, asks) + _shown(case)},
     )
     return Request(messages, (*_offered(), _submit(asks)), None, "verdicts", case.repeat, "judge")
-
-
-@lru_cache(maxsize=64)
-def _static(task: Task, asks: tuple[Ask, ...]) -> str:
-    """The part of the prompt that all rollouts of a task share."""
-    return render("judge_single_task", **task_values(task), criteria=criteria(asks))
 
 
 def _shown(case: Case) -> str:

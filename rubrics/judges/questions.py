@@ -31,6 +31,12 @@ def asks_for(case: Case) -> tuple[Ask, ...]:
     return asks_of({kind: rubric for kind, rubric in case.rubrics.items() if present[kind]})
 
 
+@lru_cache(maxsize=64)
+def task_part(task: Task, asks: tuple[Ask, ...]) -> str:
+    """Task and criteria: what all rollouts of a task share."""
+    return render("judge_single_task", **task_values(task), criteria=criteria(asks))
+
+
 def criteria(asks: Sequence[Ask]) -> list[dict[str, Any]]:
     """Values for `_criteria.j2`: no weights, no gates, nothing of how a criterion came to be."""
     return [

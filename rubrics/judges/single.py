@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
 from rubrics.errors import ModelError
 from rubrics.judges.answers import failed, merged
-from rubrics.judges.questions import asks_for, criteria, instructions, task_values
+from rubrics.judges.questions import asks_for, instructions, task_part
 from rubrics.models.model import Model
 from rubrics.prompting.fences import fence, shown
 from rubrics.prompting.patches import patch_view
+from rubrics.prompting.sizes import most_tokens
 from rubrics.prompting.templates import prompt_digest, render
 from rubrics.prompting.transcripts import full, opening_turns
 from rubrics.records.judgements import Case, Judgement
@@ -22,8 +22,6 @@ from rubrics.replies.evidence import Sources
 from rubrics.replies.verdicts import Ask, VerdictSet, read_verdicts, verdict_schema
 
 TEMPLATES = ("judge_single", "judge_single_task", "judge_single_attempt")
-BYTES_PER_TOKEN = 2.5
-"""Fewer than in 95 of 100 source files measured (2.7; costs.md): the estimate of tokens errs upwards."""
 
 
 class SingleJudge:
@@ -44,7 +42,7 @@ class SingleJudge:
         attempt = _attempt(case, asks)
         parts = self._parts(case.task, asks, attempt)
         if parts is None:
-            tokens = _tokens(_messages(case.task, asks[:1], attempt))
+            tokens = most_tokens(_messages(case.task, asks[:1], attempt))
             detail = f"about {tokens} tokens of prompt; the limit is {self._limit}: raise it, or let an agent judge"
             return failed(self.name, case, digest, "too_long", detail)
         sources = Sources(case.rollout.patch, case.rollout.turns)
@@ -79,7 +77,7 @@ class SingleJudge:
         return tuple(parts)
 
     def _fits(self, task: Task, asks: tuple[Ask, ...], attempt: str) -> bool:
-        return self._limit is None or _tokens(_messages(task, asks, attempt)) <= self._limit
+        return self._limit is None or most_tokens(_messages(task, asks, attempt)) <= self._limit
 
 
 def _read(asks: Sequence[Ask], sources: Sources, reply: Reply) -> VerdictSet:
@@ -94,18 +92,8 @@ def _request(case: Case, asks: tuple[Ask, ...], attempt: str) -> Request:
 def _messages(task: Task, asks: tuple[Ask, ...], attempt: str) -> tuple[dict[str, Any], ...]:
     return (
         {"role": "system", "content": instructions("judge_single")},
-        {"role": "user", "content": _static(task, asks) + attempt},
+        {"role": "user", "content": task_part(task, asks) + attempt},
     )
-
-
-def _tokens(messages: Sequence[dict[str, Any]]) -> int:
-    return math.ceil(sum(len(item["content"].encode("utf-8")) for item in messages) / BYTES_PER_TOKEN)
-
-
-@lru_cache(maxsize=64)
-def _static(task: Task, asks: tuple[Ask, ...]) -> str:
-    """The part of the prompt that all rollouts of a task share."""
-    return render("judge_single_task", **task_values(task), criteria=criteria(asks))
 
 
 @lru_cache(maxsize=64)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -12,6 +11,7 @@ from typing import Any
 from rubrics.facts.diffs import parse_patch
 from rubrics.prompting.fences import fence, shown, shown_name
 from rubrics.prompting.patches import patch_view
+from rubrics.prompting.sizes import most_tokens
 from rubrics.prompting.tasks import facts_view, spec_view
 from rubrics.prompting.templates import prompt_digest, render
 from rubrics.prompting.transcripts import full, outline
@@ -22,8 +22,6 @@ FOLDER = "/tmp/attempts"
 """Where the workspace holds the patches, as `<label>.diff`."""
 FORMS = ("transcripts", "outlines", "patches", "files")
 """How much of each attempt stands in a prompt: whole transcripts, outlines of them, patches only, names of files."""
-BYTES_PER_TOKEN = 2.5
-"""Fewer than in 95 of 100 source files measured (2.7; costs.md): the estimate of tokens errs upwards."""
 LISTED = 100
 """Tests that are listed by name before the rest is counted only."""
 _STATUSES = frozenset({"passed", "failed", "error", "skipped", "xfailed", "xpassed"})
@@ -50,14 +48,9 @@ def first_form(mode: str, bout: Bout, forms: Sequence[str], limit: int | None) -
     """The messages in the first of the forms that fits into `limit` tokens (null: no limit); null where none does."""
     for form in forms:
         made = messages(mode, bout, form)
-        if limit is None or tokens(made) <= limit:
+        if limit is None or most_tokens(made) <= limit:
             return made
     return None
-
-
-def tokens(made: Messages) -> int:
-    """About how many tokens they have, rather too many than too few."""
-    return math.ceil(sum(len(item["content"].encode("utf-8")) for item in made) / BYTES_PER_TOKEN)
 
 
 def digest_of(mode: str) -> str:

@@ -14,8 +14,9 @@ from rubrics.agents.threads import in_thread
 from rubrics.environments.session import Environment
 from rubrics.errors import InfraError, ModelError, UnusableReply
 from rubrics.models.model import Model
+from rubrics.prompting.sizes import most_tokens
 from rubrics.ranking.bouts import Bout, Heard
-from rubrics.ranking.model_prompt import digest_of, first_form, messages, tokens
+from rubrics.ranking.model_prompt import digest_of, first_form, messages
 from rubrics.ranking.model_reading import marks_of, reader
 from rubrics.ranking.model_tools import Workspace
 from rubrics.records.judgements import Ran
@@ -83,7 +84,7 @@ class AgentRanker:
     def _opening(self, bout: Bout, tools: tuple[Tool, ...]) -> Request:
         made = first_form("agent", bout, FORMS, self._limit)
         if made is None:
-            count = tokens(messages("agent", bout, FORMS[-1]))
+            count = most_tokens(messages("agent", bout, FORMS[-1]))
             raise ModelError("too_long", f"about {count} tokens of first message; the limit is {self._limit}: raise it")
         return Request(made, tools, None, "ranking", bout.round, "rank")
 

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from rubrics.errors import ModelError
 from rubrics.models.model import Model
+from rubrics.prompting.sizes import most_tokens
 from rubrics.ranking.bouts import Bout, Heard
-from rubrics.ranking.model_prompt import digest_of, first_form, messages, tokens
+from rubrics.ranking.model_prompt import digest_of, first_form, messages
 from rubrics.ranking.model_reading import marks_of, reader
 from rubrics.records.models import Reply, Request
 from rubrics.replies.rankings import Round, ranking_schema
@@ -30,7 +31,7 @@ class SingleRanker:
         request = self.request(bout)
         digest = digest_of("single")
         if request is None:
-            count = tokens(messages("single", bout, FORMS[-1]))
+            count = most_tokens(messages("single", bout, FORMS[-1]))
             detail = f"about {count} tokens of prompt; the limit is {self._limit}: raise it, or let an agent rank"
             return Heard(self.name, failure_class="too_long", detail=detail, prompt_digest=digest)
         try:

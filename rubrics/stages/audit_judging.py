@@ -28,10 +28,10 @@ VERDICTS = {"confirmed": "confirmed", "rejected": "none", "unclear": "suspected"
 class Judging:
     """The audit judge of a stage run, used by chunks in several threads."""
 
-    def __init__(self, store: Store, client: Client, context: int) -> None:
+    def __init__(self, store: Store, client: Client, room: int) -> None:
         self._store = store
         self._client = client
-        self._judge = AuditJudge(client, context)
+        self._judge = AuditJudge(client, room)
         self.source = self._judge.source
         self._decisions: Counter[str] = Counter()
         self._failures: Counter[str] = Counter()

@@ -12,6 +12,7 @@ from rubrics.agents.loop import Bounds
 from rubrics.errors import UsageError
 from rubrics.judges.judge import Judge
 from rubrics.judges.model_agent import AgentJudge, start_of
+from rubrics.prompting.sizes import BYTES_PER_TOKEN
 from rubrics.records.rollouts import Rollout
 from rubrics.records.tasks import Task
 from rubrics.stages.environments import Opener, open_environment
@@ -21,9 +22,6 @@ from rubrics.store.store import Store
 
 if TYPE_CHECKING:
     from rubrics.models.client import Client
-
-CHARACTERS_PER_TOKEN = 2.5
-"""Few texts have fewer: a conversation ends before the model's context does."""
 
 
 def judge_kind(options: Options) -> str:
@@ -53,7 +51,7 @@ def open_bench(options: Options, store: Store, client: Client | None) -> Iterato
         return
 
     with open_environment(options, store) as opener:
-        bounds = Bounds(characters=int(options.room * CHARACTERS_PER_TOKEN))
+        bounds = Bounds(characters=int(options.room * BYTES_PER_TOKEN))
         judge = AgentJudge(client, opener, bounds, start=partial(_start, opener))
         yield Bench(judge, together, sampling, opener)
 
