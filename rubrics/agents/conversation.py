@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from rubrics.records.models import Reply, Tool, Usage
+from rubrics.records.models import Reply, Tool, Usage, cost_of, usage_of
 
 T = TypeVar("T")
 Handler = Callable[[Mapping[str, Any]], str]
@@ -57,17 +57,9 @@ class Conversation(Generic[T]):
     @property
     def usage(self) -> Usage:
         """Tokens of all turns; null where a turn did not say."""
-        return Usage(
-            *(_total(getattr(r.usage, name) for r in self.replies) for name in ("prompt", "cached", "completion"))
-        )
+        return usage_of(self.replies)
 
     @property
     def cost(self) -> float | None:
         """Dollars of all turns; null when one is not known."""
-        total: float | None = _total(reply.cost for reply in self.replies)
-        return total
-
-
-def _total(values: Any) -> Any:
-    listed = list(values)
-    return None if None in listed else sum(listed)
+        return cost_of(self.replies)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rubrics.records.judgements import Addressed, Case, Judgement
-from rubrics.records.models import Answer, Usage
+from rubrics.records.models import Answer, cost_of, usage_of
 from rubrics.replies.verdicts import Ask, VerdictSet
 
 Answers = Sequence[Answer[VerdictSet]]
@@ -47,17 +47,11 @@ def _addressed(answers: Answers) -> Addressed | None:
 
 def _account(answers: Answers) -> dict[str, Any]:
     replies = [answer.reply for answer in answers]
-    usage = Usage(*(_total([getattr(r.usage, name) for r in replies]) for name in ("prompt", "cached", "completion")))
     return {
         "model": replies[0].model,
         "calls": sum(answer.calls for answer in answers),
-        "usage": usage,
-        "cost": _total([reply.cost for reply in replies]),
+        "usage": usage_of(replies),
+        "cost": cost_of(replies),
         "seconds": sum(reply.seconds for reply in replies),
         "from_cache": all(reply.from_cache for reply in replies),
     }
-
-
-def _total(values: list[Any]) -> Any:
-    """The sum; null when one is not known."""
-    return None if None in values else sum(values)

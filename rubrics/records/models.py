@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
@@ -71,6 +71,21 @@ class Reply:
     seconds: float
     from_cache: bool = False
     """Nothing was asked: `usage` and `cost` are those of the first time."""
+
+
+def usage_of(replies: Sequence[Reply]) -> Usage:
+    """Tokens of several replies; null where one does not say."""
+    return Usage(*(_sum([getattr(reply.usage, item.name) for reply in replies]) for item in fields(Usage)))
+
+
+def cost_of(replies: Sequence[Reply]) -> float | None:
+    """Dollars of several replies; null when one is not known."""
+    total: float | None = _sum([reply.cost for reply in replies])
+    return total
+
+
+def _sum(values: list[Any]) -> Any:
+    return None if None in values else sum(values)
 
 
 @dataclass(frozen=True, slots=True)
