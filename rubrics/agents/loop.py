@@ -78,12 +78,9 @@ class _Loop(Generic[T]):
                 if accepted:
                     return self._talk
             if not reply.calls:
-                name = self._submit.name
-                why = "your answer was cut off" if reply.finish == "length" else "your turn called no tool"
-                self._fault(UnusableReply("truncated" if reply.finish == "length" else "no_call", why))
-                self._add(
-                    {"role": "user", "content": f"{why.capitalize()}. Call a tool; call {name} when you are done."}
-                )
+                self._fault(UnusableReply("no_call", "your turn called no tool"))
+                said = f"Your turn called no tool. Call a tool; call {self._submit.name} when you are done."
+                self._add({"role": "user", "content": said})
             if self._faults > self._bounds.faults:
                 message = f"{self._faults} faulty calls or submissions, the last: {self._last}"
                 raise ModelError(self._last.kind, message)
