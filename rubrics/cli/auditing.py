@@ -10,9 +10,7 @@ import click
 
 from rubrics.cli.common import options_from, run_flow_with_progress, shared
 from rubrics.cli.models import model_options
-from rubrics.cli.printing import print_rows
-
-SHOWN = 40
+from rubrics.cli.printing import print_census, print_first
 
 
 @click.command()
@@ -37,11 +35,8 @@ def audit(as_json: bool, **values: Any) -> int:
     if as_json:
         click.echo(json.dumps({"store": options.store, "done": done, "findings": found, "census": census}, default=str))
         return 0
-    print_rows([_shown(row) for row in found[:SHOWN]])
-    if len(found) > SHOWN:
-        click.echo(f"... and {len(found) - SHOWN} findings more: rubrics query 'FROM audit_findings'\n")
-    click.echo("Census")
-    print_rows(census)
+    print_first([_shown(row) for row in found], "findings", "FROM audit_findings")
+    print_census(census)
     click.echo("Rollouts done: " + ", ".join(f"{stage} {count}" for stage, count in done.items()))
     return 0
 

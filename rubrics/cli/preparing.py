@@ -10,14 +10,13 @@ import click
 
 from rubrics.cli.common import options_from, run_flow_with_progress, shared
 from rubrics.cli.models import model_options
-from rubrics.cli.printing import print_rows
+from rubrics.cli.printing import print_census, print_first
 
 _TABLE = """
     SELECT task_id, backend, rung, clean, findings, "open", rounds, coalesce(failure_class, '') AS failure,
            coalesce(probe_result, '') AS model_probe
     FROM environments ORDER BY clean NULLS FIRST, task_id
 """
-SHOWN = 40
 
 
 @click.command()
@@ -53,9 +52,6 @@ def prepare(as_json: bool, **values: Any) -> int:
     if as_json:
         click.echo(json.dumps({"store": options.store, "done": done, "environments": rows, "census": census}))
     else:
-        print_rows(rows[:SHOWN])
-        if len(rows) > SHOWN:
-            click.echo(f"... and {len(rows) - SHOWN} environments more: rubrics query 'FROM environments'\n")
-        click.echo("Census")
-        print_rows(census)
+        print_first(rows, "environments", "FROM environments")
+        print_census(census)
     return 0 if all(row["clean"] and not row["model_probe"].startswith("unfinished_") for row in rows) else 1

@@ -15,13 +15,13 @@ from rubrics.stages.options import Options
 
 WIDTH = 240
 """Columns of a table that goes to a file or a pipe: ids are not broken there."""
+FIRST = 40
+"""Rows that a command prints of what it found."""
 CELL = 400
 """Characters of a value that a table shows; `--json` and `--output` give all."""
 
 
-_UNJUDGED = (
-    "SELECT coalesce(sum(count), 0)::BIGINT AS n FROM census WHERE stage = 'score' AND detail LIKE 'judgements%'"
-)
+_UNJUDGED = "SELECT count(*) AS n FROM census WHERE stage = 'score' AND detail = $detail"
 
 
 def print_rows(rows: Sequence[dict[str, Any]], as_json: bool = False) -> None:
@@ -47,6 +47,18 @@ def print_rows(rows: Sequence[dict[str, Any]], as_json: bool = False) -> None:
     Console(width=max(100, width), highlight=False).print(table)
 
 
+def print_first(rows: Sequence[dict[str, Any]], what: str, query: str) -> None:
+    """The first rows as a table, and where to find the others."""
+    print_rows(rows[:FIRST])
+    if len(rows) > FIRST:
+        click.echo(f"... and {len(rows) - FIRST} {what} more: rubrics query '{query}'\n")
+
+
+def print_census(census: Sequence[dict[str, Any]]) -> None:
+    click.echo("Census")
+    print_rows(census)
+
+
 def shown(value: Any) -> str:
     """One value in a table: null is a dash, floats have three digits, control characters are made visible, and
     what is longer than `CELL` is cut."""
@@ -62,6 +74,7 @@ def shown(value: Any) -> str:
 def print_run(options: Options, done: dict[str, int], as_json: bool, with_rewards: bool) -> int:
     """The account of a run; returns the exit code: 1 when some rollout has no reward or there is none, or when a judge
     that was asked has no verdict, else 0."""
+    from rubrics.stages.judging import UNJUDGED
     from rubrics.store.store import Store
 
     store = Store.open(Path(options.store))
@@ -78,7 +91,7 @@ def print_run(options: Options, done: dict[str, int], as_json: bool, with_reward
         _print_account(options, done, census, rewards)
     if with_rewards and not counted["n"]:
         click.echo("rubrics: no rollout was found to be scored; see the census, and --tasks if it was given", err=True)
-    unjudged = store.query(_UNJUDGED).to_pylist()[0]["n"] if "score" in done else 0
+    unjudged = store.query(_UNJUDGED, {"detail": UNJUDGED}).to_pylist()[0]["n"] if "score" in done else 0
     return 1 if unjudged or (with_rewards and (counted["missing"] or not counted["n"])) else 0
 
 
@@ -87,11 +100,9 @@ def _print_account(
 ) -> None:
     if rewards:
         click.echo("Rewards by group")
-        print_rows([{name: value for name, value in row.items() if name != "group_id"} for row in rewards[:40]])
-        if len(rewards) > 40:
-            click.echo(f"... and {len(rewards) - 40} groups more: rubrics query 'FROM reward_by_task'\n")
-    click.echo("Census")
-    print_rows(census)
+        listed = [{name: value for name, value in row.items() if name != "group_id"} for row in rewards]
+        print_first(listed, "groups", "FROM reward_by_task")
+    print_census(census)
     store = Path(options.store)
     files = [name for name in ("manifest.json", "views.sql", "report.html") if (store / name).is_file()]
     click.echo(f"Store {store}: {', '.join(files)}, rubrics/*.yaml, tables/")

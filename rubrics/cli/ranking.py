@@ -10,7 +10,7 @@ import click
 
 from rubrics.cli.common import options_from, run_flow_with_progress, shared
 from rubrics.cli.models import model_options, rank_options
-from rubrics.cli.printing import print_rows
+from rubrics.cli.printing import print_census, print_first, print_rows
 from rubrics.cli.testing import environment_options
 
 _GROUPS = """
@@ -20,7 +20,6 @@ _GROUPS = """
       coalesce(string_agg(DISTINCT failure_class, ', ' ORDER BY failure_class), '') AS failures
     FROM rankings GROUP BY task_id, group_id ORDER BY usable, task_id, group_id
 """
-SHOWN = 40
 
 
 @click.command()
@@ -54,11 +53,8 @@ def rank(as_json: bool, **values: Any) -> int:
         found = {"store": options.store, "done": done, "groups": groups, "position_bias": bias, "census": census}
         click.echo(json.dumps(found))
     else:
-        print_rows(groups[:SHOWN])
-        if len(groups) > SHOWN:
-            click.echo(f"... and {len(groups) - SHOWN} groups more: rubrics query 'FROM rankings'\n")
+        print_first(groups, "groups", "FROM rankings")
         click.echo("Position bias, in points of W (20 to 100)")
         print_rows(bias)
-        click.echo("Census")
-        print_rows(census)
+        print_census(census)
     return 0 if all(2 * row["usable"] >= row["rounds"] for row in groups) else 1

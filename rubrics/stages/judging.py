@@ -19,6 +19,8 @@ from rubrics.store.store import Store
 from rubrics.visible import one_line
 
 NOT_JUDGED = "not_judged"
+UNJUDGED = "judgements without verdicts"
+"""Detail of the census lines that count what a judge was asked for and did not give."""
 _FIELDS = tuple(field.name for field in fields(Rollout) if field.name != "turns")
 _ROLLOUTS = """
     SELECT rollouts.*, transcripts.turns, chosen_outcomes.outcome, outcomes.tests
@@ -91,7 +93,7 @@ def grade_rows(case: Case, judgement: Judgement) -> Iterator[dict[str, Any]]:
         for item in asked(rubric):
             own = {"criterion_id": item.id, "weight": float(item.weight), "gate": item.gate}
             verdict = said.get((kind, item.id))
-            yield {**common, **own, **(_said(verdict) if verdict else _unsaid(missing, judgement.detail))}
+            yield {**common, **own, **(_said(verdict) if verdict else unsaid(missing, judgement.detail))}
 
 
 def _missing(rollout: Rollout, kind: Kind) -> str | None:
@@ -105,7 +107,8 @@ def _said(verdict: Verdict) -> dict[str, Any]:
     return {"level": verdict.level, "value": verdict.value, "reason": verdict.reason, "evidence": evidence}
 
 
-def _unsaid(failure: str, detail: str) -> dict[str, Any]:
+def unsaid(failure: str, detail: str) -> dict[str, Any]:
+    """The columns of a grade without a verdict, and why."""
     return {"level": None, "value": None, "failure_class": failure, "reason": detail, "evidence": "[]"}
 
 

@@ -14,6 +14,7 @@ from rubrics.records.rollouts import Rollout
 from rubrics.records.rubrics import Criterion, Kind, Rubric
 from rubrics.records.tasks import Task
 from rubrics.rules.digest import rubric_digest
+from rubrics.stages.judging import unsaid
 from rubrics.stages.task_records import rollout_records, task_records
 from rubrics.store.store import Store
 
@@ -40,7 +41,7 @@ def run_rows(store: Store, rubrics: Mapping[str, Rubrics], environment: Environm
         asked = [(rubric, item) for rubric in rubrics[rollout.task_id].values() for item in runs(rubric)]
         failure, verdicts = _entered(environment, found[0] if found else None, rollout, [item for _, item in asked])
         for place, (rubric, item) in enumerate(asked):
-            said = _said(verdicts[place], place) if verdicts else _unsaid(*failure)
+            said = _said(verdicts[place], place) if verdicts else unsaid(*failure)
             yield {
                 "rollout_id": rollout.rollout_id, "task_id": rollout.task_id, "kind": rubric.kind,
                 "rubric_digest": rubric_digest(rubric), "criterion_id": item.id, "weight": float(item.weight),
@@ -65,11 +66,7 @@ def _entered(
 
 def _said(verdict: RunVerdict, number: int) -> dict[str, Any]:
     if verdict.value is None:
-        return _unsaid("no_program", verdict.reason)
+        return unsaid("no_program", verdict.reason)
     level = verdict.criterion.scale[int(verdict.value)]
     evidence = jsonio.dumps([{"place": f"run:{number}", "quote": verdict.quote}])
     return {"level": level, "value": verdict.value, "reason": verdict.reason, "evidence": evidence}
-
-
-def _unsaid(failure: str, detail: str) -> dict[str, Any]:
-    return {"level": None, "value": None, "failure_class": failure, "reason": detail, "evidence": "[]"}

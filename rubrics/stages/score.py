@@ -125,7 +125,7 @@ class Score:
             if guard := judging.guard_row(case, judgement):
                 guarded.setdefault(judgement.rollout_id, guard)
             if judgement.failure_class:
-                why = "judgements without verdicts" if judged else "left out by --passes-only"
+                why = judging.UNJUDGED if judged else "left out by --passes-only"
                 self._count(case.task.task_id, judgement.failure_class, why)
         run.append("audits", guarded.values())
 
