@@ -16,6 +16,7 @@ from rubrics.agents.loop import Bounds
 from rubrics.audit.model_cases import Attempt, Case, Suspicion, whole
 from rubrics.audit.model_judge import AuditJudge
 from rubrics.prompting.fences import outside_fences, parse_fences
+from rubrics.prompting.sizes import most_tokens
 from rubrics.records.rollouts import Turn
 from rubrics.records.tasks import Task
 from rubrics.stages.audit import Audit
@@ -270,6 +271,18 @@ def test_long_attempts_are_opened_with_tools_and_their_verdict_is_remembered(tmp
         assert "return 42" in prompts(server)
     assert [item.decision for item in first.decided] == ["confirmed"]
     assert first.decided == again.decided
+
+
+def test_a_prompt_that_just_fits_the_room_is_sent_whole() -> None:
+    """Room for the answer was taken off twice: such a prompt went to a conversation with tools."""
+    middling = case((turn("step", "x" * 20_000),))
+    room = most_tokens(whole(middling).messages)
+    with asked(script_of(lambda kind, _: said(kind))) as (client, server):
+        assert client.run(judged(AuditJudge(client, room), middling)).failure_class is None
+        assert ["tools" in body for body in server.requests] == [False]
+    with asked(lambda _: Said(calls=(("show_patch", {"attempt": "suspect"}),))) as (client, server):
+        client.run(judged(AuditJudge(client, room - 1, Bounds(turns=1)), middling))
+        assert ["tools" in body for body in server.requests] == [True]
 
 
 def test_a_judge_that_never_ends_gives_no_verdict() -> None:
