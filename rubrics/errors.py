@@ -7,6 +7,7 @@
 | `StoreError`  | stops: the store cannot be read or written as it stands       |
 | `RubricError` | stops: a rubric file says something that it may not           |
 | `InfraError`  | records outcome `infra` for this rollout, goes on             |
+| `AttemptError` | records outcome `failed` for this rollout, goes on           |
 | `ModelError`  | leaves the verdict null with the error's class, goes on       |
 | `UnusableReply` | asks again a bounded number of times, then as `ModelError`  |
 
@@ -57,6 +58,25 @@ class InfraError(RubricsError):
     def __init__(self, kind: str, message: str) -> None:
         self.kind = kind
         super().__init__(message)
+
+
+class AttemptError(RubricsError):
+    """What the attempt itself did keeps its state from being rebuilt or worked with: its own failure, never `infra`.
+
+    `kind` is a short closed word: those of `PatchRefused`, or `write`.
+    """
+
+    def __init__(self, kind: str, message: str) -> None:
+        self.kind = kind
+        super().__init__(message)
+
+
+class PatchRefused(AttemptError):
+    """The attempt's patch is not put on.
+
+    `kind`: `git_folder` (it names a `.git`), `outside` (a path that leaves the working folder), `misfit` (it fits in
+    no way), `limit` (putting it on took more than a rollout may use).
+    """
 
 
 class ModelError(RubricsError):

@@ -17,12 +17,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from rubrics.environments.images import Images
+from rubrics.environments.inside import too_large
 from rubrics.environments.ladder import climb
 from rubrics.environments.output import KeptOutput
 from rubrics.environments.recipes import HOST, PATH, Places, Recipe, Start
-from rubrics.environments.session import CommandResult, Limits, Session
+from rubrics.environments.session import READ_LIMIT, CommandResult, Limits, Session
 from rubrics.environments.state import State, sweep
-from rubrics.errors import InfraError
+from rubrics.errors import AttemptError, InfraError
 from rubrics.records.rollouts import Rollout
 from rubrics.records.tasks import Task
 
@@ -75,6 +76,7 @@ class BareSession:
 
     def __init__(self, folder: Path, env: dict[str, str], limits: Limits) -> None:
         self.rung = ""
+        self.attempt = False
         self.image_digest: str | None = None
         self._folder = folder
         self._work = folder / "work"
@@ -117,12 +119,16 @@ class BareSession:
         resource.setrlimit(resource.RLIMIT_FSIZE, (self._limits.file_size, self._limits.file_size))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
-    def read(self, path: str) -> bytes:
+    def read(self, path: str, limit: int = READ_LIMIT) -> bytes:
         """See `Session.read`."""
         place = self._work / path
-        if not place.is_file():
+        if "\0" in path or not place.is_file():
             raise FileNotFoundError(path)
-        return place.read_bytes()
+        with open(place, "rb") as stream:
+            data = stream.read(limit + 1)
+        if len(data) > limit:
+            raise too_large(path, limit)
+        return data
 
     def write(self, path: str, content: bytes) -> None:
         """See `Session.write`."""
@@ -132,7 +138,10 @@ class BareSession:
             place.unlink(missing_ok=True)
             place.write_bytes(content)
         except OSError as error:
-            raise InfraError("disk_full" if error.errno == 28 else "write", f"{path}: {error.strerror}") from None
+            message = f"{path}: {error.strerror}"
+            if error.errno == 28:
+                raise InfraError("disk_full", message) from None
+            raise AttemptError("write", message) if self.attempt else InfraError("write", message) from None
 
     def close(self) -> None:
         """See `Session.close`."""

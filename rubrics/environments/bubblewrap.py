@@ -1,8 +1,8 @@
 """The bubblewrap backend: an overlay over the image's folders per rollout, in a sandbox of its own.
 
 Covered: own mount, pid, network, ipc, host name and user namespaces; no network; no capabilities; no new privileges;
-memory and processes by control group (by process limits where none can be made); nothing left after a kill.
-Not covered: no filter of system calls, so a hole in the kernel is nearer than under Docker.
+a filter of system calls; memory, processes and processors' time by control group (by process limits where none can be
+made); nothing left after a kill.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rubrics.environments.recipes import HOST, Places, Root, Start
 from rubrics.environments.sandbox import Sandbox
 from rubrics.environments.saved import kept_of
 from rubrics.environments.session import Limits, Session
-from rubrics.environments.shell_session import ShellSession
+from rubrics.environments.shell_session import ShellSession, answering
 from rubrics.environments.state import State, sweep
 from rubrics.errors import InfraError
 from rubrics.records.rollouts import Rollout
@@ -62,18 +62,8 @@ class Bubblewrap:
         except BaseException:
             sandbox.close(False)
             raise
-        session = sandbox.session(root)
-        return _answering(session)
+        return answering(sandbox.session(root))
 
     def close(self) -> None:
         """See `Environment.close`."""
         self._state.close()
-
-
-def _answering(session: ShellSession) -> ShellSession:
-    try:
-        session.greet()
-    except BaseException:
-        session.close()
-        raise
-    return session

@@ -1,7 +1,8 @@
-"""Control groups for the bubblewrap backend: memory and processes of one sandbox, in version 1 or 2."""
+"""Control groups for the bubblewrap backend: memory, processes and processors of one sandbox, in version 1 or 2."""
 
 from __future__ import annotations
 
+import contextlib
 import uuid
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from rubrics.environments.session import Limits
 from rubrics.environments.state import State, remove_cgroup
 
 ROOT = Path("/sys/fs/cgroup")
+PERIOD = 100_000
+"""Microseconds over which the processors' time is counted."""
 
 
 class CGroup:
@@ -32,6 +35,10 @@ class CGroup:
         if swap.exists():
             swap.write_text(str(limits.memory))
         (self._make(state, ROOT / "pids") / "pids.max").write_text(str(limits.pids))
+        if (ROOT / "cpu").is_dir():
+            cpu = self._make(state, ROOT / "cpu")
+            (cpu / "cpu.cfs_period_us").write_text(str(PERIOD))
+            (cpu / "cpu.cfs_quota_us").write_text(str(int(limits.cpus * PERIOD)))
 
     def _version_2(self, state: State, limits: Limits) -> None:
         folder = self._make(state, ROOT)
@@ -40,11 +47,13 @@ class CGroup:
         if swap.exists():
             swap.write_text("0")
         (folder / "pids.max").write_text(str(limits.pids))
+        if (folder / "cpu.max").exists():  # machines may keep this controller from us
+            (folder / "cpu.max").write_text(f"{int(limits.cpus * PERIOD)} {PERIOD}")
 
     def _make(self, state: State, parent: Path) -> Path:
         folder = parent / self._name
-        folder.mkdir()
         state.note_cgroup(folder)
+        folder.mkdir()
         self.folders.append(folder)
         return folder
 
@@ -56,7 +65,7 @@ class CGroup:
         """Processes that the memory limit killed so far."""
         for folder in self.folders:
             for name in ("memory.events", "memory.oom_control"):
-                if (folder / name).exists():
+                with contextlib.suppress(OSError):
                     return oom_kills_in((folder / name).read_text())
         return 0
 

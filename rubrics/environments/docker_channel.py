@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import select
 import socket
 import struct
+from collections.abc import Callable
 from typing import Any
 
 from rubrics.environments.kept_shell import Broken
@@ -13,8 +15,9 @@ from rubrics.environments.kept_shell import Broken
 class DockerChannel:
     """The attached streams of a container: frames of stream 1 and 2."""
 
-    def __init__(self, attached: Any) -> None:
+    def __init__(self, attached: Any, is_there: Callable[[], bool]) -> None:
         self._attached = attached
+        self.is_there = is_there
         self._socket: socket.socket = getattr(attached, "_sock", attached)
         self._socket.setblocking(True)
         self._poll = select.poll()
@@ -52,4 +55,5 @@ class DockerChannel:
         return stream, data
 
     def close(self) -> None:
-        self._attached.close()
+        with contextlib.suppress(OSError):
+            self._attached.close()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import http.client
+import os
 import subprocess
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,8 +17,10 @@ from typing import Any
 import docker
 import docker.errors
 import requests
+import urllib3
 
 from rubrics.environments.docker_channel import DockerChannel
+from rubrics.environments.inside import root_of
 from rubrics.errors import InfraError
 
 LABEL = "rubrics.run"
@@ -24,6 +29,12 @@ IMAGE_LABEL = "rubrics.image"
 OWNER_LABEL = "rubrics.owner"
 REPOSITORY = "rubrics-environment"
 CALL_SECONDS = 120
+END_SECONDS = 5.0
+_FAULTS = (
+    docker.errors.DockerException, requests.RequestException, urllib3.exceptions.HTTPError, http.client.HTTPException,
+    OSError, ValueError,
+)  # fmt: skip
+"""All that comes out of docker-py and below it when an engine hiccups."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +80,7 @@ class Engine:
             self.api.inspect_image(name)
         except docker.errors.ImageNotFound:
             return False
-        except (docker.errors.DockerException, requests.RequestException, OSError) as error:
+        except _FAULTS as error:
             raise InfraError("engine_died", f"the Docker engine does not answer: {error}") from None
         return True
 
@@ -111,7 +122,7 @@ class Engine:
             wanted = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
             attached = self.api.attach_socket(container, params=wanted)
             self.api.start(container)
-        return DockerChannel(attached)
+        return DockerChannel(attached, lambda: bool(self.state_of(container).get("Running")))
 
     def wait(self, container: str) -> int:
         """Wait until a container has ended; returns its exit code."""
@@ -140,15 +151,45 @@ class Engine:
             found: dict[str, Any] = self.api.inspect_container(container)["State"]
         except docker.errors.NotFound:
             return {}
-        except (docker.errors.DockerException, requests.RequestException, OSError) as error:
+        except _FAULTS as error:
             raise InfraError("engine_died", f"the Docker engine does not answer any more: {error}") from None
         return found
+
+    def ended(self, container: str) -> dict[str, Any]:
+        """The state of a container whose streams have ended, which it says of itself a moment later."""
+        deadline = time.monotonic() + END_SECONDS
+        while (state := self.state_of(container)).get("Running") and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return state
+
+    def root(self, container: str) -> Path | None:
+        """Where the files of a running container can be read; null where this process may not, or it is elsewhere."""
+        process = self.state_of(container).get("Pid") or 0
+        try:
+            ours = container.encode() in Path(f"/proc/{process}/cgroup").read_bytes()
+        except OSError:
+            return None
+        return root_of(process) if ours else None
+
+    def written_folder(self, container: str) -> Path | None:
+        """Where the engine keeps what a container has written; null where that is not known here."""
+        try:
+            driver = self.api.inspect_container(container).get("GraphDriver") or {}
+        except _FAULTS:
+            return None
+        folder = Path(str((driver.get("Data") or {}).get("UpperDir") or "/nowhere"))
+        return folder if os.access(folder, os.R_OK) else None
+
+    def has_seccomp(self) -> bool:
+        with _infra("engine_died", "the Docker engine does not say whether it has seccomp"):
+            found = self.api.info().get("SecurityOptions") or ()
+        return any("seccomp" in str(option) for option in found)
 
     def remove(self, container: str) -> None:
         """Kill and remove; a container that is gone, and an engine that is, are left to the next sweep."""
         try:
             self.api.remove_container(container, force=True, v=True)
-        except (docker.errors.DockerException, requests.RequestException, OSError):
+        except _FAULTS:
             return
 
     def containers(self, label: str) -> list[tuple[str, dict[str, str]]]:
@@ -173,7 +214,7 @@ class Engine:
         """Remove an image; false when another lies on it, or it is gone."""
         try:
             self.api.remove_image(image, force=True)
-        except docker.errors.DockerException:
+        except _FAULTS:
             return False
         return True
 
@@ -183,7 +224,7 @@ def _infra(kind: str, message: str) -> Iterator[None]:
     """Errors of the engine as `InfraError`; a full disk is named as such."""
     try:
         yield
-    except (docker.errors.DockerException, requests.RequestException, OSError) as error:
+    except _FAULTS as error:
         full = "no space left" in str(error).lower()
         missing = isinstance(error, docker.errors.NotFound | docker.errors.APIError)
         found = "disk_full" if full else kind if missing or kind == "no_engine" else "engine_died"

@@ -9,6 +9,10 @@ else is left is thrown away (`slots.py`).
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 from rubrics.environments import mounts
@@ -19,16 +23,24 @@ from rubrics.environments.docker_images import DockerImages, Prepared
 from rubrics.environments.images import Images
 from rubrics.environments.kept_shell import FOLDER, LOOP, Broken, KeptShell
 from rubrics.environments.ladder import climb, start_digest
+from rubrics.environments.own_disk import OwnDisk
 from rubrics.environments.recipes import PATH, Places, Start
+from rubrics.environments.seccomp import docker_profile
 from rubrics.environments.session import Limits, Session
-from rubrics.environments.shell_session import ShellSession
+from rubrics.environments.shell_session import OWN_EXITS, Around, ShellSession, answering
 from rubrics.environments.slots import Slot
 from rubrics.environments.state import State, is_alive, sweep
 from rubrics.errors import InfraError
 from rubrics.records.rollouts import Rollout
 from rubrics.records.tasks import Task
 
-_OOM = "cat /sys/fs/cgroup/memory/memory.oom_control /sys/fs/cgroup/memory.events 2>/dev/null"
+_OOM = (
+    "for f in /sys/fs/cgroup/memory/memory.oom_control /sys/fs/cgroup/memory.events; do "
+    '[ ! -r $f ] || while read -r a b; do echo "$a $b"; done < $f; done'
+)
+"""Without a program of the container."""
+PERIOD = 100_000
+"""Microseconds over which the processors' time is counted."""
 USES = 200
 """Rollouts after which a container of the per-image mode is replaced."""
 
@@ -47,6 +59,7 @@ class DockerEnvironment:
         self._limits = limits
         self._state = state
         self._data = self.engine.data_folders()
+        self._seccomp = [f"seccomp={docker_profile()}"] if self.engine.has_seccomp() else []
         self._images = DockerImages(self.engine, state, Images(state, places))
         self._per_image = per_image
         self._idle: dict[str, list[Slot]] = {}
@@ -72,13 +85,25 @@ class DockerEnvironment:
         image = self._images.prepared(start, base_commit)
         if self._per_image and start.rung != "snapshot":
             return self._in_slot(image)
+        if self._data:  # what a rollout may write has to be there: else it could bring about `infra`
+            self._state.check_disk(self._limits.free_disk + self._limits.disk, *self._data)
         container = self._create(image, {})
         try:
             channel = self.engine.start(container)
         except BaseException:
             self.engine.remove(container)
             raise
-        return self._session(container, channel, image, lambda dirty: self._end(container, channel))
+        shell = KeptShell(channel)
+        around = self._around(
+            container, shell, cache(partial(self.engine.root, container)), lambda dirty: self._end(container, channel),
+            self._used_up(container), lambda owner: self._images.keep(container, image, owner),
+        )  # fmt: skip
+        return answering(ShellSession(shell, image.workdir, self._limits, around, image.digest))
+
+    def _used_up(self, container: str) -> Callable[[], str | None]:
+        if not self._data:
+            return lambda: None
+        return OwnDisk(self._data[0], partial(self.engine.written_folder, container), self._limits).used_up
 
     def _end(self, container: str, channel: DockerChannel) -> None:
         channel.close()
@@ -89,27 +114,34 @@ class DockerEnvironment:
         labels = {LABEL: self._state.run, STATE_LABEL: str(self._state.root)}
         env = {"PATH": PATH, "HOME": "/root", "LANG": "C.UTF-8", **image.env, **host.pop("env", {})}
         locked: dict[str, Any] = {
-            "network_mode": "none", "cap_drop": ["ALL"], "security_opt": ["no-new-privileges"],
+            "network_mode": "none", "cap_drop": ["ALL"], "security_opt": ["no-new-privileges", *self._seccomp],
             "pids_limit": limits.pids, "mem_limit": limits.memory, "memswap_limit": limits.memory,
-            "log_config": {"type": "none"}, **host,
+            "cpu_period": PERIOD, "cpu_quota": int(limits.cpus * PERIOD), "log_config": {"type": "none"}, **host,
         }  # fmt: skip
         return self.engine.create(image.image_id, [f"{FOLDER}/sh", "-c", LOOP], labels, locked, environment=env)
 
     def _in_slot(self, image: Prepared) -> ShellSession:
+        """In a container that others have left, if one still answers, else in a new one."""
+        while (slot := self._idle_slot(image)) is not None:
+            with suppress(InfraError):
+                return self._entered(slot, image)
+        return self._entered(Slot(self.engine, self._state, image, self._create, self._limits), image)
+
+    def _idle_slot(self, image: Prepared) -> Slot | None:
         with self._lock:
             idle = self._idle.setdefault(image.image_id, [])
-            slot = idle.pop() if idle else None
-        if slot is None:
-            slot = Slot(self.engine, self._state, image, self._create, self._limits.disk)
+            return idle.pop() if idle else None
+
+    def _entered(self, slot: Slot, image: Prepared) -> ShellSession:
         try:
             slot.enter()
         except BaseException:
             slot.remove()
             raise
-        taken = slot
-        return self._session(
-            taken.container, taken.channel, image, lambda dirty: self._leave(taken, image, dirty), taken
+        around = self._around(
+            slot.container, slot.shell, slot.root, lambda dirty: self._leave(slot, image, dirty), lambda: None
         )
+        return answering(ShellSession(slot.shell, image.workdir, self._limits, around, image.digest))
 
     def _leave(self, slot: Slot, image: Prepared, dirty: bool) -> None:
         if dirty or slot.uses >= USES or not slot.leave():
@@ -118,29 +150,30 @@ class DockerEnvironment:
         with self._lock:
             self._idle[image.image_id].append(slot)
 
-    def _session(
-        self, container: str, channel: DockerChannel, image: Prepared, closer: Any, slot: Slot | None = None
-    ) -> ShellSession:
-        shell = slot.shell if slot else KeptShell(channel)
-
+    def _around(
+        self,
+        container: str,
+        shell: KeptShell,
+        root: Callable[[], Path | None],
+        close: Callable[[bool], None],
+        used_up: Callable[[], str | None],
+        save: Callable[[str], str] | None = None,
+    ) -> Around:
         def oom_kills() -> int:
             return oom_kills_in(shell.run(_OOM, 30.0, 1 << 16, 1 << 20).output.decode("utf-8", "replace"))
 
-        return ShellSession(
-            shell, image.workdir, self._limits,
-            why_broken=lambda error: self._why_broken(container, error), oom_kills=oom_kills,
-            check_disk=self._check_disk, closer=closer,
-            image_digest=image.digest,
-            saver=None if slot else lambda owner: self._images.keep(container, image, owner),
-        )  # fmt: skip
+        return Around(partial(self._why_broken, container), oom_kills, used_up, self._check_disk, root, close, save)
 
-    def _why_broken(self, container: str, error: Broken) -> str:
-        state = self.engine.state_of(container)
-        if state.get("OOMKilled"):
+    def _why_broken(self, container: str, error: Broken, answered: bool) -> str:
+        state = self.engine.ended(container)
+        if answered and state.get("OOMKilled"):
             return "memory"
+        if answered and not state.get("Running", True) and state.get("ExitCode") in OWN_EXITS:
+            return "sandbox"
         self._check_disk()
         found = f"{state.get('Status')}, exit code {state.get('ExitCode')}" if state else "gone"
-        raise InfraError("engine_died", f"the container is {found}: {error}; see the engine's log") from None
+        kind = "engine_died" if answered else "no_sandbox"
+        raise InfraError(kind, f"the container is {found}: {error}; see the engine's log") from None
 
     def _check_disk(self) -> None:
         self._state.check_disk(self._limits.free_disk, *self._data)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from rubrics.errors import InfraError
@@ -19,20 +20,28 @@ def may_mount() -> bool:
 
 
 def overlay(lower: Sequence[Path], folder: Path, target: Path) -> None:
-    """Mount `lower` (topmost first) at `target`, with what is written going to new folders in `folder`."""
+    """Mount `lower` (topmost first) at `target`, with what is written going to new folders in `folder`.
+
+    The folders are given by descriptors: a path would have to do without some signs, and who sees the mount from inside
+    would read where on this machine they lie.
+    """
     upper, work = folder / "upper", folder / "work"
     upper.mkdir(parents=True)
     work.mkdir()
     target.mkdir(parents=True, exist_ok=True)
-    joined = ":".join(str(path) for path in lower)
-    if any(sign in f"{path}" for path in (*lower, folder) for sign in ",:\\"):
-        raise InfraError("mount", f"{joined}: a path of an overlay may not hold a comma, colon or backslash; move it")
-    _mount("overlay", target, "overlay", 0, f"lowerdir={joined},upperdir={upper},workdir={work}")
+    with ExitStack() as opened:
+        names = []
+        for path in (*lower, upper, work):
+            descriptor = os.open(path, os.O_PATH | os.O_DIRECTORY)
+            opened.callback(os.close, descriptor)
+            names.append(f"/proc/self/fd/{descriptor}")
+        data = f"lowerdir={':'.join(names[:-2])},upperdir={names[-2]},workdir={names[-1]}"
+        _mount("overlay", target, "overlay", 0, data)
 
 
-def tmpfs(target: Path, size: int) -> None:
-    """A new file system in memory, open to everyone like /tmp."""
-    _mount("tmpfs", target, "tmpfs", 0, f"size={size},mode=1777")
+def tmpfs(target: Path, size: int, files: int = 1 << 20) -> None:
+    """A new file system in memory for so many bytes and files, open to everyone like /tmp."""
+    _mount("tmpfs", target, "tmpfs", 0, f"size={size},nr_inodes={files},mode=1777")
 
 
 def shared(folder: Path) -> None:

@@ -15,6 +15,7 @@ class PipeChannel:
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         if process.stdin is None or process.stdout is None or process.stderr is None:
             raise ValueError("the process needs three pipes")
+        self._process = process
         self._input = process.stdin
         self._outputs = {process.stdout.fileno(): 1, process.stderr.fileno(): 2}
         self._poll = select.poll()
@@ -30,8 +31,14 @@ class PipeChannel:
 
     def receive(self, timeout: float) -> tuple[int, bytes] | None:
         for descriptor, _ in self._poll.poll(max(0.0, timeout) * 1000):
-            data = os.read(descriptor, 1 << 16)
+            try:
+                data = os.read(descriptor, 1 << 16)
+            except OSError as error:
+                raise Broken(str(error)) from None
             if not data:
                 raise Broken("the shell has ended")
             return self._outputs[descriptor], data
         return None
+
+    def is_there(self) -> bool:
+        return self._process.poll() is None

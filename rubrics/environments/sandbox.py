@@ -7,19 +7,23 @@ import os
 import shutil
 import signal
 import subprocess
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
 from rubrics.environments import mounts
 from rubrics.environments.cgroups import CGroup
-from rubrics.environments.kept_shell import FOLDER, LOOP, NOT_PROCESS_1, Broken, KeptShell
+from rubrics.environments.inside import root_of
+from rubrics.environments.kept_shell import FOLDER, LOOP, Broken, KeptShell
+from rubrics.environments.own_disk import OwnDisk
 from rubrics.environments.pipes import PipeChannel
 from rubrics.environments.recipes import PATH, Root
 from rubrics.environments.saved import keep_folders
+from rubrics.environments.seccomp import kernel_filter
 from rubrics.environments.session import Limits
-from rubrics.environments.shell_session import ShellSession
-from rubrics.environments.shells import unreadable_shell
+from rubrics.environments.shell_session import OWN_EXITS, Around, ShellSession
+from rubrics.environments.shells import put_shell
 from rubrics.environments.state import State
 from rubrics.errors import InfraError
 
@@ -30,6 +34,8 @@ ISOLATION = (
 READ_ONLY = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/mtrr")
 MASKED = ("/proc/kcore", "/proc/keys", "/proc/key-users", "/proc/kmsg", "/proc/timer_list", "/proc/sched_debug")
 """What Docker closes too: user 0 inside is user 0 outside, so files of /proc that belong to it would open."""
+END_SECONDS = 5.0
+"""For bwrap to end after its shell."""
 
 
 class Sandbox:
@@ -45,11 +51,12 @@ class Sandbox:
     def start(self, root: Root) -> None:
         merged = self._folder / "root"
         if mounts.may_mount():
-            mounts.tmpfs(self._folder, self._limits.disk)
+            mounts.tmpfs(self._folder, self._limits.disk, self._limits.files)
             mounts.overlay(root.layers, self._folder, merged)
         else:
             copy_layers(root.layers, merged)
-        shell = unreadable_shell(self._state, root.layers if not root.host_programs else (Path("/"),))
+        shell = self._folder / "shell"
+        put_shell(root.layers if not root.host_programs else (Path("/"),), shell)
         command = ["bwrap", "--bind", str(merged), "/", *ISOLATION, "--ro-bind", str(shell), FOLDER]
         command += [word for path in READ_ONLY if Path(path).exists() for word in ("--ro-bind", path, path)]
         command += [word for path in MASKED if Path(path).exists() for word in ("--ro-bind", "/dev/null", path)]
@@ -60,11 +67,17 @@ class Sandbox:
         env = {"PATH": PATH, "HOME": "/root", "LANG": "C.UTF-8", **root.env}
         for name, value in env.items():
             command += ["--setenv", name, value]
-        command += ["--chdir", "/", f"{FOLDER}/sh", "-c", LOOP]
+        with _filter() as seccomp:
+            if seccomp is not None:
+                command += ["--seccomp", str(seccomp)]
+            command += ["--chdir", "/", f"{FOLDER}/sh", "-c", LOOP]
+            self._process = self._started(command, () if seccomp is None else (seccomp,))
+
+    def _started(self, command: list[str], descriptors: tuple[int, ...]) -> subprocess.Popen[bytes]:
         pipe = subprocess.PIPE
-        self._process = _starter().submit(
+        return _starter().submit(
             subprocess.Popen, [*self._limited(), *command], stdin=pipe, stdout=pipe, stderr=pipe, env={"PATH": PATH},
-            start_new_session=True,
+            start_new_session=True, pass_fds=descriptors,
         ).result()  # fmt: skip
 
     def _limited(self) -> list[str]:
@@ -76,28 +89,44 @@ class Sandbox:
 
     def session(self, root: Root) -> ShellSession:
         assert self._process is not None
-        return ShellSession(
-            KeptShell(PipeChannel(self._process)),
-            root.workdir,
-            self._limits,
-            why_broken=self._why_broken,
-            oom_kills=self._cgroup.oom_kills,
-            check_disk=lambda: self._state.check_disk(self._limits.free_disk),
-            closer=self.close,
-            image_digest=root.digest,
-            saver=lambda owner: self._save(root, owner),
-        )
+        around = Around(
+            self._why_broken, self._cgroup.oom_kills, self._used_up(), self._check_disk, cache(self._root), self.close,
+            lambda owner: self._save(root, owner),
+        )  # fmt: skip
+        return ShellSession(KeptShell(PipeChannel(self._process)), root.workdir, self._limits, around, root.digest)
 
     def _save(self, root: Root, owner: str) -> str:
         upper = self._folder / "upper" if mounts.may_mount() else None
         return keep_folders(self._state, root, self._folder / "root", upper, owner)
 
-    def _why_broken(self, error: Broken) -> str:
-        if self._cgroup.oom_kills():
-            return "memory"
+    def _root(self) -> Path | None:
+        """The shell is bwrap's only child."""
+        assert self._process is not None
+        with contextlib.suppress(OSError):
+            children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text().split()
+            return root_of(int(children[0])) if len(children) == 1 else None
+        return None
+
+    def _used_up(self) -> Callable[[], str | None]:
+        """An overlay's own disk is full when it is full; copies lie on the machine's."""
+        if mounts.may_mount():
+            return lambda: None
+        return OwnDisk(self._folder, lambda: self._folder, self._limits).used_up
+
+    def _check_disk(self) -> None:
         self._state.check_disk(self._limits.free_disk)
-        code = self._process.poll() if self._process else None
-        kind = "no_sandbox" if code in (1, NOT_PROCESS_1) else "engine_died"
+
+    def _why_broken(self, error: Broken, answered: bool) -> str:
+        code: int | None = None
+        if self._process is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                code = self._process.wait(END_SECONDS)
+        if answered and self._cgroup.oom_kills():
+            return "memory"
+        if answered and code in OWN_EXITS:
+            return "sandbox"
+        self._check_disk()
+        kind = "engine_died" if answered else "no_sandbox"
         raise InfraError(
             kind, f"bubblewrap ended (exit code {code}): {error}; try `bwrap --unshare-all true`"
         ) from None
@@ -110,6 +139,22 @@ class Sandbox:
             mounts.unmount(self._folder)
         shutil.rmtree(self._folder, ignore_errors=True)
         self._cgroup.close()
+
+
+@contextlib.contextmanager
+def _filter() -> Iterator[int | None]:
+    """A descriptor from which bwrap reads the filter of system calls; null where there is none for this processor."""
+    program = kernel_filter()
+    if program is None:
+        yield None
+        return
+    descriptor = os.memfd_create("seccomp")
+    try:
+        os.write(descriptor, program)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 @cache

@@ -22,7 +22,8 @@ class CommandResult:
     seconds: float
     timed_out: bool = False
     limit: str | None = None
-    """Limit that ended it: `time`, `output` or `memory`; then what the command did is its own doing, not infra."""
+    """Limit that ended it: `time`, `output`, `memory`, `disk`, or `sandbox` for a command that broke its own sandbox;
+    then what the command did is its own doing, not infra."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +41,17 @@ class Limits:
     file_size: int = 4 << 30
     """Bytes of the largest file that may be written."""
     disk: int = 2 << 30
-    """Bytes that bubblewrap and the per-image mode let one rollout write; they lie in memory and count as such."""
+    """Bytes that one rollout may write. In bubblewrap and the per-image mode they lie in memory and count as such."""
+    files: int = 1 << 20
+    """Files that one rollout may make."""
+    cpus: float = 2.0
+    """Processors' worth of time, all processes together."""
     free_disk: int = 256 << 20
     """Bytes that must be free where environments lie; with fewer nothing is started and no failure is believed."""
+
+
+READ_LIMIT = 64 << 20
+"""Bytes of a file that `Session.read` reads unless asked for fewer."""
 
 
 class Session(Protocol):
@@ -50,7 +59,8 @@ class Session(Protocol):
 
     rung: str
     """Rung of the rebuild ladder: `snapshot`, `image+patch`, `image+patch(3way)`, `image+patch(fuzz)`,
-    `repository+patch`, ...; the bare name when no patch was put on."""
+    `repository+patch`, ...; the bare name when no patch was put on. `(in part)` is added where the patch names binary
+    files or submodules, whose content it does not hold: they were left out."""
 
     @property
     def image_digest(self) -> str | None:
@@ -59,11 +69,19 @@ class Session(Protocol):
     def run(self, command: str, timeout: float) -> CommandResult:
         """Run a shell command in the task's working folder. Raises `InfraError` when the environment broke."""
 
-    def read(self, path: str) -> bytes:
-        """Content of a file, relative to the working folder or absolute. Raises `FileNotFoundError`, `InfraError`."""
+    def read(self, path: str, limit: int = READ_LIMIT) -> bytes:
+        """Content of a file, relative to the working folder or absolute.
+
+        Raises `FileNotFoundError` where no regular file is, another `OSError` for one that has more than `limit` bytes
+        or cannot be read, `InfraError` when the environment broke.
+        """
 
     def write(self, path: str, content: bytes) -> None:
-        """Write a file, making its folders. Raises `InfraError`."""
+        """Write a file, making its folders.
+
+        Raises `AttemptError` when it cannot be written in an attempt's state, `InfraError` in a task's start, and when
+        the environment broke.
+        """
 
     def close(self) -> None:
         """Remove everything that was opened. May be called twice."""
@@ -77,7 +95,7 @@ class Environment(Protocol):
     def open(self, task: Task, rollout: Rollout | None) -> Session:
         """Rebuild the state of a rollout (of the task's start when null).
 
-        Raises `InfraError` naming the rungs that failed.
+        Raises `PatchRefused` when the rollout's patch is to blame, else `InfraError` naming the rungs that failed.
         """
 
     def close(self) -> None:

@@ -6,24 +6,17 @@ import os
 import shutil
 from pathlib import Path
 
-from rubrics.digests import digest128
-from rubrics.environments.state import State
 from rubrics.errors import InfraError
 
 UNREADABLE = 0o111
 
 
-def unreadable_shell(state: State, layers: tuple[Path, ...]) -> Path:
-    """A folder that holds the root's `/bin/sh` as `sh` with mode 0111. Raises `InfraError` when there is none."""
+def put_shell(layers: tuple[Path, ...], folder: Path) -> None:
+    """Make a folder that holds the root's `/bin/sh` as `sh` with mode 0111. Raises `InfraError` when there is none."""
     program = _find(layers, "/bin/sh")
-    status = program.stat()
-    target = state.images / f"sh-{digest128([str(program), status.st_size, status.st_mtime_ns])}"
-    if not target.exists():
-        with state.building(target) as folder:
-            if folder is not None:
-                shutil.copyfile(program, folder / "sh")
-                (folder / "sh").chmod(UNREADABLE)
-    return target
+    folder.mkdir()
+    shutil.copyfile(program, folder / "sh")
+    (folder / "sh").chmod(UNREADABLE)
 
 
 def _find(layers: tuple[Path, ...], path: str, depth: int = 0) -> Path:

@@ -6,6 +6,7 @@ import shutil
 import tarfile
 import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from rubrics.digests import digest128
 from rubrics.environments import mounts
 from rubrics.environments.docker_engine import Engine
 from rubrics.environments.docker_images import Prepared
-from rubrics.environments.kept_shell import Broken, KeptShell
+from rubrics.environments.kept_shell import Broken, KeptShell, Silent
+from rubrics.environments.session import Limits
 from rubrics.environments.state import State
 from rubrics.errors import InfraError
 
@@ -21,9 +23,12 @@ TMP_BYTES = 1 << 30
 SHM_BYTES = 256 << 20
 _TRACES = (
     "echo /dev/* /dev/.[!.]* /dev/mqueue/* /dev/mqueue/.[!.]* /proc/[0-9]*; "
-    "for f in shm sem msg; do while read -r x; do echo $x; done < /proc/sysvipc/$f; done"
+    "for f in sysvipc/shm sysvipc/sem sysvipc/msg 1/limits 1/oom_score_adj 1/autogroup self/fdinfo/1; do "
+    "while read -r x; do echo $x; done < /proc/$f; done; "
+    "read -r x < /proc/1/stat; set -- ${x##*)}; echo ${17} ${38} ${39}"
 )
-"""What could outlive a rollout besides its mounts: entries of /dev, message queues, shared memory, processes."""
+"""What could outlive a rollout besides its mounts: entries of /dev, message queues, shared memory, processes; what the
+shell may use and how soon it has its turn, which commands inherit; whether its output waits for a reader."""
 
 
 class Slot:
@@ -35,41 +40,48 @@ class Slot:
         state: State,
         image: Prepared,
         create: Callable[[Prepared, dict[str, Any]], str],
-        disk: int,
+        limits: Limits,
     ) -> None:
-        self._disk = disk
+        self._limits = limits
         self._engine = engine
         self._lower = _working_tree(engine, state, image, create)
         self._folder = state.new_folder()
         self._places = {"work": image.workdir, "tmp": "/tmp", "var": "/var/tmp", "shm": "/dev/shm"}
         self.uses = 0
         self._view = self._folder / "view"
-        self._view.mkdir()
         self._upper = self._folder / "upper"
-        self._upper.mkdir()
-        mounts.shared(self._view)
-        for name in self._places:
-            (self._view / name).mkdir()
-        binds = {str(self._view / name): {"bind": place, "mode": "rw,rslave"} for name, place in self._places.items()}
         self.container = ""
+        self.root: Callable[[], Path | None] = cache(lambda: engine.root(self.container))
         try:
+            self._make_places()
+            binds = {str(self._view / name): {"bind": at, "mode": "rw,rslave"} for name, at in self._places.items()}
             host = {"binds": binds, "read_only": True, "env": {"HOME": "/tmp/home"}}
             self.container = create(image, host)
             self.channel = engine.start(self.container)
             self.shell = KeptShell(self.channel)
             self._clean = self._traces()
+        except (Broken, Silent) as error:
+            self.remove()
+            raise InfraError("no_sandbox", f"the image's shell does not answer in a container: {error}") from None
         except BaseException:
             self.remove()
             raise
 
+    def _make_places(self) -> None:
+        mounts.tmpfs(self._folder, 1 << 20)  # who looks from inside sees mounts begin here, not in our folder
+        self._upper.mkdir()
+        self._view.mkdir()
+        mounts.shared(self._view)
+        for name in self._places:
+            (self._view / name).mkdir()
+
     def enter(self) -> None:
         """Mount fresh folders for the next rollout."""
         self.uses += 1
-        mounts.tmpfs(self._upper, self._disk)
+        mounts.tmpfs(self._upper, self._limits.disk, self._limits.files)
         mounts.overlay([self._lower], self._upper / "rollout", self._view / "work")
-        mounts.tmpfs(self._view / "tmp", TMP_BYTES)
-        mounts.tmpfs(self._view / "var", TMP_BYTES)
-        mounts.tmpfs(self._view / "shm", SHM_BYTES)
+        for name, size in (("tmp", TMP_BYTES), ("var", TMP_BYTES), ("shm", SHM_BYTES)):
+            mounts.tmpfs(self._view / name, size, self._limits.files)
         (self._view / "tmp" / "home").mkdir()
 
     def leave(self) -> bool:
@@ -78,7 +90,7 @@ class Slot:
             clean = self._traces() == self._clean
             for place in (*(self._view / name for name in self._places), self._upper):
                 mounts.unmount(place)
-        except (Broken, InfraError):
+        except (Broken, Silent, InfraError):
             return False
         return clean
 

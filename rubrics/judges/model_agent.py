@@ -20,7 +20,7 @@ from rubrics.agents.threads import in_thread
 from rubrics.agents.tools import Looks, ShownAttempt, attempt_tools, environment_tools
 from rubrics.digests import digest128
 from rubrics.environments.session import Session
-from rubrics.errors import InfraError, ModelError
+from rubrics.errors import AttemptError, InfraError, ModelError
 from rubrics.judges import stored
 from rubrics.judges.questions import asks_for, instructions, task_part
 from rubrics.models.model import Model
@@ -117,6 +117,8 @@ class AgentJudge:
             nothing = replace(nothing, failure_class=error.kind, detail=str(error))
         except InfraError as error:
             nothing = replace(nothing, failure_class=f"infra_{error.kind}", detail=str(error))
+        except AttemptError as error:
+            nothing = replace(nothing, failure_class=f"attempt_{error.kind}", detail=str(error))
         finally:
             if session is not None:
                 await in_thread(partial(_closed, session))

@@ -10,14 +10,14 @@ from rubrics.agents.arguments import Arguments, tool
 from rubrics.agents.loop import Handled, ToolRefusal
 from rubrics.agents.tools import Looks, ShownAttempt, attempt_tools, environment_tools
 from rubrics.environments.session import Environment, Session
-from rubrics.errors import InfraError
+from rubrics.errors import AttemptError, InfraError
 from rubrics.ranking.bouts import Bout, Candidate
 from rubrics.ranking.model_prompt import FOLDER
 from rubrics.records.judgements import Ran
 
 OPEN = 3
 """Attempts' environments that are kept open at once; the one not used for longest goes first."""
-_NOT_OPENED = frozenset({"no_rung", "no_patch", "no_image"})
+_NOT_OPENED = frozenset({"no_rung", "no_patch", "no_image", "patch_damaged"})
 """Kinds of `InfraError` that are about one attempt and not about the engine."""
 
 RUN = tool(
@@ -67,8 +67,8 @@ class Workspace:
         item, command = self._named(arguments), arguments.text("command")
         try:
             session = self._session(item)
-        except InfraError as error:
-            if error.kind not in _NOT_OPENED:
+        except (InfraError, AttemptError) as error:
+            if isinstance(error, InfraError) and error.kind not in _NOT_OPENED:
                 raise
             return f"The environment of {item.label} cannot be rebuilt ({error.kind}); look at its patch."
         run = environment_tools(session, self.looks, until)[0]

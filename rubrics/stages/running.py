@@ -8,7 +8,7 @@ from typing import Any
 
 from rubrics import __version__, jsonio
 from rubrics.environments.session import Environment
-from rubrics.errors import InfraError
+from rubrics.errors import AttemptError, InfraError
 from rubrics.judges.runs import RunVerdict, run_criteria
 from rubrics.records.rollouts import Rollout
 from rubrics.records.rubrics import Criterion, Kind, Rubric
@@ -62,6 +62,8 @@ def _entered(
             return ("", ""), run_criteria(session, criteria)
     except InfraError as error:
         return (f"infra_{error.kind}", str(error)), []
+    except AttemptError as error:
+        return (f"attempt_{error.kind}", str(error)), []
 
 
 def _said(verdict: RunVerdict, number: int) -> dict[str, Any]:

@@ -83,9 +83,7 @@ class Reporting:
             return Results(
                 self.form, {}, f"no report: the run ended before {self.form} did (exit code {done.exit_code})"
             )
-        except InfraError as error:
-            if error.kind != "read":
-                raise
+        except OSError as error:
             return Results(self.form, {}, f"the report cannot be read: {error}")
         if self.form == "unittest":
             return unittest_results(report, self.nonce)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from rubrics.environments.session import CommandResult, Environment, Session
-from rubrics.errors import InfraError
+from rubrics.errors import AttemptError, InfraError
 from rubrics.records.outcomes import OutcomeName
 from rubrics.records.rollouts import Rollout
 from rubrics.records.tasks import SealedTask, Task
@@ -57,7 +57,8 @@ def plan_of(
 
 
 def run_tests(environment: Environment, task: Task, plan: TestPlan, rollout: Rollout | None, timeout: float) -> TestRun:
-    """Rebuild the state, put the tests in, run them. An environment that breaks gives outcome `infra`."""
+    """Rebuild the state, put the tests in, run them. An environment that breaks gives outcome `infra`,
+    an attempt that keeps its own state from being rebuilt `failed`."""
     rung = None
     try:
         session = environment.open(task, rollout)
@@ -68,6 +69,8 @@ def run_tests(environment: Environment, task: Task, plan: TestPlan, rollout: Rol
             session.close()
     except InfraError as error:
         return infra(error, rung)
+    except AttemptError as error:
+        return TestRun("failed", f"{error.kind}: {error}"[:500], {}, None, rung)
 
 
 def _run_in(session: Session, task: Task, plan: TestPlan, timeout: float) -> TestRun:

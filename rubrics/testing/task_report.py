@@ -42,9 +42,7 @@ def results_of(session: Session, pattern: str, done: CommandResult) -> Results:
         return Results("junit", {}, f"{pattern}: the reports cannot be listed (exit code {listed.exit_code})")
     try:
         results = junit.read([session.read(path) for path in listed.output.splitlines()])
-    except (FileNotFoundError, InfraError) as error:
-        if isinstance(error, InfraError) and error.kind != "read":
-            raise
+    except OSError as error:
         return Results("junit", {}, f"{pattern}: a report cannot be read: {error}")
     if results.problem is None and done.exit_code != 0 and not any(s in BAD for s in results.statuses.values()):
         problem = f"no test failed by the report, and the exit code is {done.exit_code}"

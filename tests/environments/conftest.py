@@ -34,6 +34,14 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> None:
         found.close()
 
 
+@pytest.fixture(scope="session")
+def bubblewrap(base: None) -> Iterator[Environment]:
+    """The cheapest backend, for what is the same in all."""
+    found = started_or_skipped("bubblewrap")
+    yield found
+    found.close()
+
+
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     """A small Python repository with a bug and a test that passes."""

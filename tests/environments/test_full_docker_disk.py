@@ -7,6 +7,7 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from rubrics.errors import InfraError
 from rubrics.records.tasks import Sealed, SealedTask
 from rubrics.testing.run import plan_of, run_tests
 
-LIMITS = dataclasses.replace(Limits(), free_disk=16 << 20)
+LIMITS = dataclasses.replace(Limits(), free_disk=16 << 20, disk=64 << 20, files=2000)
 
 
 @pytest.fixture
@@ -53,24 +54,38 @@ def small_engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         unmount_under(folder)
 
 
-def test_a_full_disk_of_the_engine_is_infra_whoever_filled_it(small_engine: Path, tmp_path: Path) -> None:
+def test_who_fills_the_engines_disk_fails_and_who_finds_it_full_is_infra(small_engine: Path, tmp_path: Path) -> None:
+    """Both were `infra`: a container each has the engine's disk, so an attempt could choose to have no failure."""
     root = tiny_root(tmp_path / "root")
     (root / "testbed" / "kept").write_text("")
     environment = DockerEnvironment(Places(), LIMITS, State(tmp_path / "state"))
     task = dataclasses.replace(
-        small_task(tmp_path, image=str(root), workdir="/testbed", test_command="head -c 400000000 /dev/zero > big"),
-        repository=None, recipe=None,
-    )  # fmt: skip
+        small_task(tmp_path, image=str(root), workdir="/testbed", test_command="true"), repository=None, recipe=None
+    )
     try:
         plan = plan_of(environment, task, SealedTask("t", Sealed("")))
-        done = run_tests(environment, task, plan, rollout_of(task, ""), 60.0)
-        assert (done.outcome, "disk_full" in done.detail) == ("infra", True), done.detail
+        for command in FILLING:
+            done = run_tests(environment, task, dataclasses.replace(plan, command=command), rollout_of(task, ""), 60.0)
+            assert (done.outcome, "limit: disk" in done.detail) == ("failed", True), (command, done.detail)
         small = dataclasses.replace(plan, command="echo fine > small")
         assert run_tests(environment, task, small, rollout_of(task, ""), 60.0).outcome == "passed"
-        with open(small_engine / "other", "wb") as other:
+        with closing(environment.open(task, None)) as session, open(small_engine / "other", "wb") as other:
             os.posix_fallocate(other.fileno(), 0, os.statvfs(small_engine).f_bavail * 4096 - (8 << 20))
+            with pytest.raises(InfraError, match="free some space"):
+                session.run("head -c 20000000 /dev/zero > big", 60.0)
         with pytest.raises(InfraError, match="free some space") as caught:
             environment.open(task, None)
         assert caught.value.kind == "disk_full"
     finally:
         environment.close()
+
+
+FILLING = (
+    "head -c 400000000 /dev/zero > big",
+    "head -c 80000000 /dev/zero > big",
+    "i=0; while [ $i -lt 3000 ]; do : > f$i; i=$((i + 1)); done; head -c 100000000 /dev/zero | cat > /dev/null; exit 3",
+    "d=/testbed; for i in 1 2 3 4 5 6 7 8; do d=$d/$(printf %0200d $i); mkdir $d; done; cd $d; "
+    "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do mkdir $(printf %0200d $i); cd $(printf %0200d $i); done; "
+    "head -c 90000000 /dev/zero > deep",
+)
+"""Too much, too much and quickly done, too many files, and too much beyond the longest path."""

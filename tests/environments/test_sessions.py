@@ -9,7 +9,7 @@ import pytest
 from environment_helpers import diff, rollout_of, small_task
 
 from rubrics.environments.session import Environment, Session
-from rubrics.errors import InfraError
+from rubrics.errors import InfraError, PatchRefused
 
 
 @pytest.fixture
@@ -118,6 +118,14 @@ def test_a_fork_bomb_is_the_commands_own_failure_and_the_session_lives_on(sessio
     assert session.run("echo next", 20).output == "next\n"
 
 
+def test_a_command_finds_its_signals_as_any_program_does(session: Session) -> None:
+    """Commands ignored TERM, INT, HUP, QUIT and PIPE: what terminates its children hung, what catches INT never did."""
+    assert session.run("cat /proc/self/status | grep SigIgn", 20).output.split() == ["SigIgn:", "0" * 16]
+    code = "import os\ntry:\n    os.kill(os.getpid(), 2)\nexcept KeyboardInterrupt:\n    print('caught')"
+    assert session.run(f'python3 -c "{code}"', 20).output == "caught\n"
+    assert session.run("sleep 60 & kill $!; wait $!; echo $?", 20).output.split()[-1] == "143"
+
+
 def test_memory_beyond_the_limit_is_named_as_the_limit(session: Session) -> None:
     done = session.run('python3 -c "print(len(bytearray(3 << 30)))"', 120)
     assert done.limit == "memory"
@@ -168,12 +176,13 @@ def test_a_patch_whose_surroundings_moved_is_put_on_with_fuzz(environment: Envir
     opened.close()
 
 
-def test_a_patch_that_fits_nowhere_is_infra_and_names_the_rung(environment: Environment, repository: Path) -> None:
+def test_a_patch_that_fits_nowhere_is_refused_and_names_the_rung(environment: Environment, repository: Path) -> None:
+    """It was `infra`: an attempt that hands in nonsense had no failure."""
     task = small_task(repository)
     patch = diff("calc.py", "nothing\nof\nthis\nis there\n", "nothing\nof\nthat\nis there\n")
-    with pytest.raises(InfraError, match="repository: the patch does not apply") as caught:
+    with pytest.raises(PatchRefused, match="repository: the patch does not apply") as caught:
         environment.open(task, rollout_of(task, patch))
-    assert caught.value.kind == "no_rung"
+    assert caught.value.kind == "misfit"
 
 
 def test_an_image_that_is_missing_is_infra_and_the_next_rung_is_tried(

@@ -211,12 +211,14 @@ def test_no_key_is_in_reach_of_a_command(
     assert "sk-canary" not in here.answers()[0]
 
 
-def test_an_environment_that_cannot_be_opened_or_breaks_is_infra(environment: Environment, repository: Path) -> None:
+def test_an_environment_that_breaks_is_infra_and_a_patch_that_does_not_fit_is_the_attempts(
+    environment: Environment, repository: Path
+) -> None:
     with judging(working(sound), environment.open) as here:
         (judgement,) = here.judge(
             case_at(repository, patch="diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n")
         )
-        assert unjudged(judgement) == "infra_no_rung"
+        assert unjudged(judgement) == "attempt_misfit"
         assert here.server.requests == []
 
     def breaks(*_: Any) -> Any:

@@ -24,6 +24,7 @@ HOMES = {
     "openai": ("rubrics/models/endpoint.py",),
     "docker": ("rubrics/environments/docker_engine.py",),
     "requests": ("rubrics/environments/docker_engine.py",),
+    "urllib3": ("rubrics/environments/docker_engine.py",),
     "yaml": ("rubrics/rules/", "rubrics/ingest/"),
     "pandas": ("rubrics/store/frames.py",),
     "click": ("rubrics/cli/",),
