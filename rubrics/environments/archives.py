@@ -26,9 +26,9 @@ class SavedConfig:
 
 
 def digest_of_path(path: Path) -> str:
-    """32 hex digits over a file's bytes, or over a folder's names, modes and bytes."""
+    """32 hex digits over a file's bytes, or over a folder's names, modes and bytes. Raises `OSError`."""
     state = blake2b(digest_size=16)
-    for file in [path] if path.is_file() else sorted(_files(path)):
+    for file in [path] if path.is_file() else sorted(_below(path)):
         state.update(f"{file.relative_to(path)}\0{file.lstat().st_mode:o}\0".encode("utf-8", "surrogateescape"))
         if file.is_symlink():
             state.update(os.fsencode(os.readlink(file)))
@@ -39,10 +39,12 @@ def digest_of_path(path: Path) -> str:
     return state.hexdigest()
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    for parent, folders, names in os.walk(folder):
-        links = [name for name in folders if (Path(parent) / name).is_symlink()]
-        yield from (Path(parent) / name for name in (*names, *links))
+def _below(folder: Path) -> Iterator[Path]:
+    def refuse(error: OSError) -> None:
+        raise error
+
+    for parent, folders, names in os.walk(folder, onerror=refuse):
+        yield from (Path(parent) / name for name in (*names, *folders))
 
 
 def unpack(archive: Path, target: Path) -> SavedConfig:

@@ -22,7 +22,7 @@ from rubrics.environments.ladder import climb
 from rubrics.environments.output import KeptOutput
 from rubrics.environments.recipes import HOST, PATH, Places, Recipe, Start
 from rubrics.environments.session import READ_LIMIT, CommandResult, Limits, Session
-from rubrics.environments.state import State, sweep
+from rubrics.environments.state import State, remove_tree, sweep
 from rubrics.errors import AttemptError, InfraError
 from rubrics.records.rollouts import Rollout
 from rubrics.records.tasks import Task
@@ -145,7 +145,7 @@ class BareSession:
 
     def close(self) -> None:
         """See `Session.close`."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        remove_tree(self._folder)
 
 
 def _kill_group(group: int) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 from rubrics.environments.saved import forget, kept_states
-from rubrics.environments.state import State, default_root, sweep
+from rubrics.environments.state import State, default_root, is_alive, remove_tree, sweep
 from rubrics.errors import InfraError
 
 Named = Callable[[str, str], bool]
@@ -32,8 +31,15 @@ def clean_environments(named: Named, root: Path | None = None) -> dict[str, int]
             raise
     finally:
         state.close()
-    counts["images"] += _clean_folders(state, named)
+    if not _others(state):
+        counts["images"] += _clean_folders(state, named)
     return counts
+
+
+def _others(state: State) -> bool:
+    """Whether another process has environments open, which lie on images."""
+    runs = (folder for folder in (state.root / "runs").iterdir() if folder.is_dir() and folder.name != state.run)
+    return any(is_alive(state.root, folder.name) for folder in runs)
 
 
 def _clean_folders(state: State, named: Named) -> int:
@@ -46,7 +52,7 @@ def _clean_folders(state: State, named: Named) -> int:
         if path.name in stay:
             continue
         if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
+            remove_tree(path)
             gone += 1
         else:
             path.unlink(missing_ok=True)

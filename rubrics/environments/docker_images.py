@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rubrics.digests import digest128
-from rubrics.environments.archives import digest_of_path
 from rubrics.environments.docker_engine import LABEL, REPOSITORY, STATE_LABEL, Engine, ImageFacts
 from rubrics.environments.images import Images
 from rubrics.environments.kept_shell import FOLDER
@@ -72,9 +71,8 @@ class DockerImages:
         if source is None:
             return self.engine.image(reference)
         if source.is_dir():
-            return self.engine.image(self._imported(source, digest128(["folder", str(source)])))
-        digest = self._known.get(str(source)) or digest_of_path(source)
-        self._known[str(source)] = digest
+            return self.engine.image(self._imported(source, digest128(["folder", self.folders.content(source)])))
+        digest = self.folders.content(source)
         if f"loaded {digest}" not in self._known:
             with tarfile.open(source) as tar:
                 saved = "manifest.json" in tar.getnames()
@@ -109,7 +107,7 @@ class DockerImages:
     def _imported(self, folder: Path, digest: str) -> str:
         if not self.engine.has_image(f"{REPOSITORY}:{digest}"):
             self.state.check_disk(1 << 30)
-            self.engine.import_folder(folder, digest)
+            self.engine.import_folder(folder, digest, self.state.new_folder())
         return f"{REPOSITORY}:{digest}"
 
     def _with_shell(self, image_id: str) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from dataclasses import dataclass
-from functools import lru_cache
+import threading
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rubrics import jsonio
 from rubrics.digests import digest128
-from rubrics.environments.archives import SavedConfig, digest_of_path, unpack
+from rubrics.environments.archives import SavedConfig, unpack
+from rubrics.environments.content import content_digest
+from rubrics.environments.mounts import may_mount
 from rubrics.environments.recipes import DEBIAN, DEFAULT_WORKDIR, HOST, Places, Recipe, Root, Saved, Start
 from rubrics.environments.repositories import place_repository
 from rubrics.environments.saved import kept_root
@@ -26,6 +28,17 @@ class Images:
 
     state: State
     places: Places
+    _digests: dict[tuple[object, ...], str] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def content(self, source: Path) -> str:
+        """Digest of what the file or folder holds. A folder is looked at once, a file whenever it has changed."""
+        found = source.stat()
+        key = (source,) if source.is_dir() else (source, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+        with self._lock:
+            if key not in self._digests:
+                self._digests[key] = content_digest(source, self.state)
+            return self._digests[key]
 
     def root(self, start: Start, base_commit: str | None, default_base: str) -> Root:
         """The root file system of a rung. Raises `InfraError` saying what is missing."""
@@ -57,7 +70,7 @@ class Images:
         source = self.places.find(recipe.repository)
         if source is None:
             raise InfraError("no_image", f"repository {recipe.repository!r} is not there; name its folder with --data")
-        digest = digest128(["repository", _digest(source, _stamp(source)), workdir, base_commit])
+        digest = digest128(["repository", self.content(source), workdir, base_commit])
         target = self.state.images / digest
         with self.state.building(target) as folder:
             if folder is not None:
@@ -85,8 +98,8 @@ class Images:
                 f"image {reference!r} is no file here; bubblewrap takes archives: `docker save {reference} -o FILE`",
             )
         if source.is_dir():
-            return digest128(["folder", str(source)]), source, SavedConfig()
-        digest = digest128(["archive", _digest(source, _stamp(source))])
+            return digest128(["folder", self.content(source)]), source, SavedConfig()
+        digest = digest128(["archive", self.content(source)])
         target, config = self.state.images / digest, self.state.images / f"{digest}.json"
         with self.state.building(target) as folder:
             if folder is not None:
@@ -118,22 +131,27 @@ def _no_packages(recipe: Recipe, name: str) -> None:
         raise InfraError("recipe", f"{message}; give a base that holds them")
 
 
+_DIES_WITH_US = (
+    "setpriv",
+    "--pdeathsig",
+    "KILL",
+    "unshare",
+    "--mount",
+    "--pid",
+    "--fork",
+    "--kill-child",
+    "--mount-proc",
+)
+"""Before a command that mounts and starts others: killed with this process, they and their mounts go."""
+
+
 def _debootstrap(suite: str, packages: str, folder: Path) -> None:
     if shutil.which("debootstrap") is None:
         raise InfraError(
             "no_image", f"base debian:{suite}: debootstrap is not installed; install it or give an archive"
         )
-    command = ["debootstrap", "--variant=minbase", f"--include={packages}", suite, str(folder)]
+    alone = _DIES_WITH_US if may_mount() and shutil.which("setpriv") and shutil.which("unshare") else ()
+    command = [*alone, "debootstrap", "--variant=minbase", f"--include={packages}", suite, str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace")
     if done.returncode != 0:
         raise InfraError("no_image", f"base debian:{suite}: debootstrap failed: {done.stdout.strip()[-300:]}")
-
-
-def _stamp(path: Path) -> tuple[int, int]:
-    status = path.stat()
-    return status.st_size, status.st_mtime_ns
-
-
-@lru_cache(maxsize=4096)
-def _digest(path: Path, stamp: tuple[int, int]) -> str:
-    return digest_of_path(path)

@@ -44,9 +44,10 @@ def read_inside(root: Path, path: str, limit: int) -> bytes:
         if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO, errno.ENAMETOOLONG):
             raise FileNotFoundError(path) from None
         raise
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        raise FileNotFoundError(path)
     with os.fdopen(file, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(file).st_mode):
-            raise FileNotFoundError(path)
         data = stream.read(limit + 1)
     if len(data) > limit:
         raise too_large(path, limit)

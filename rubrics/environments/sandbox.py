@@ -24,7 +24,7 @@ from rubrics.environments.seccomp import kernel_filter
 from rubrics.environments.session import Limits
 from rubrics.environments.shell_session import OWN_EXITS, Around, ShellSession
 from rubrics.environments.shells import put_shell
-from rubrics.environments.state import State
+from rubrics.environments.state import State, remove_tree
 from rubrics.errors import InfraError
 
 ISOLATION = (
@@ -137,7 +137,7 @@ class Sandbox:
         if mounts.may_mount():
             mounts.unmount(self._folder / "root")
             mounts.unmount(self._folder)
-        shutil.rmtree(self._folder, ignore_errors=True)
+        remove_tree(self._folder)
         self._cgroup.close()
 
 

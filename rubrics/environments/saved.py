@@ -21,7 +21,7 @@ from rubrics import jsonio
 from rubrics.digests import digest128
 from rubrics.environments.archives import digest_of_path
 from rubrics.environments.recipes import Root
-from rubrics.environments.state import State
+from rubrics.environments.state import State, remove_tree
 from rubrics.errors import InfraError
 
 _NAME = re.compile(r"saved-[0-9a-f]{32}")
@@ -98,7 +98,7 @@ def kept_states(state: State) -> Iterator[tuple[str, Kept, tuple[str, ...]]]:
 def forget(state: State, name: str) -> None:
     """Remove a saved state."""
     (state.images / f"{name}.json").unlink(missing_ok=True)
-    shutil.rmtree(state.images / name, ignore_errors=True)
+    remove_tree(state.images / name)
 
 
 def _note(state: State, name: str) -> dict[str, Any] | None:

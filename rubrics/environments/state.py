@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
+import subprocess
 import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from rubrics.environments.mounts import unmount_under
+from rubrics.environments.mounts import may_mount, mount_points, unmount, unmount_under
 from rubrics.errors import InfraError
+
+FREE_FILES = 4096
+"""Files that there must be room for where environments lie."""
 
 
 def default_root() -> Path:
@@ -26,6 +29,7 @@ class State:
     ```
     <root>/
       images/<digest>/        root file systems and repository layers, built once, kept
+      lock                    held while a run begins, and while dead ones are looked for
       runs/<run>/lock         held by the process as long as it lives, let go of by the kernel
       runs/<run>/<n>/         one open environment: its overlay, its mounts
       runs/<run>/cgroups      control groups it made, one a line
@@ -39,9 +43,11 @@ class State:
         self.folder = self.root / "runs" / self.run
         try:
             self.images.mkdir(parents=True, exist_ok=True)
-            self.folder.mkdir(parents=True)
-            self._lock = open(self.folder / "lock", "wb")  # noqa: SIM115  (held until the process ends)
-            fcntl.flock(self._lock, fcntl.LOCK_EX)
+            self.folder.parent.mkdir(exist_ok=True)
+            with _alone(self.root):
+                self.folder.mkdir()
+                self._lock = open(self.folder / "lock", "wb")  # noqa: SIM115  (held until the process ends)
+                fcntl.flock(self._lock, fcntl.LOCK_EX)
         except OSError as error:
             raise InfraError(_kind(error), f"{self.root}: {error.strerror}; free it or name another folder") from None
         self._count = 0
@@ -56,11 +62,18 @@ class State:
         return folder
 
     def check_disk(self, wanted: int, *places: Path) -> None:
-        """Raises `InfraError` when fewer bytes than `wanted` are free in the state folder, or in one of `places`."""
+        """Raises `InfraError` when fewer bytes than `wanted` are free in the state folder, or in one of `places`, or
+        room for hardly a file."""
         for place in (self.root, *places):
-            free = shutil.disk_usage(place).free
+            try:
+                found = os.statvfs(place)
+            except OSError as error:
+                raise InfraError(_kind(error), f"{place}: {error.strerror}") from None
+            free = found.f_bavail * found.f_frsize
             if free < wanted:
                 raise InfraError("disk_full", f"{place}: {free >> 20} MiB free, {wanted >> 20} wanted; free some space")
+            if found.f_files and found.f_favail < FREE_FILES:
+                raise InfraError("disk_full", f"{place}: room for {found.f_favail} files; remove some")
 
     def note_cgroup(self, path: Path) -> None:
         with open(self.folder / "cgroups", "a", encoding="utf-8") as lines:
@@ -68,15 +81,21 @@ class State:
 
     @contextmanager
     def building(self, target: Path) -> Iterator[Path | None]:
-        """A folder to build in, that becomes `target` at the end; null when `target` is there. One builder a time."""
-        with open(self.images / f".{target.name}.lock", "wb") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if target.exists():
-                yield None
-                return
-            folder = self.new_folder()
-            yield folder
-            os.replace(folder, target)
+        """A folder to build in, that becomes `target` at the end; null when `target` is there. One builder a time.
+
+        Raises `InfraError` for any `OSError` of the building too.
+        """
+        try:
+            with open(self.images / f".{target.name}.lock", "wb") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                if target.exists():
+                    yield None
+                    return
+                folder = self.new_folder()
+                yield folder
+                os.replace(folder, target)
+        except OSError as error:
+            raise InfraError(_kind(error), f"{target}: cannot be built: {error}") from None
 
     def close(self) -> None:
         remove_run(self.folder)
@@ -87,7 +106,7 @@ def dead_runs(root: Path) -> Iterator[Path]:
     """Folders of runs whose process has ended, however it ended."""
     runs = root / "runs"
     for folder in sorted(runs.iterdir()) if runs.is_dir() else ():
-        if not is_alive(root, folder.name):
+        if folder.is_dir() and not is_alive(root, folder.name):
             yield folder
 
 
@@ -105,11 +124,25 @@ def is_alive(root: Path, run: str) -> bool:
 
 def sweep(root: Path) -> int:
     """Remove what dead runs left on the host: mounts, control groups, folders; returns how many runs went."""
-    gone = 0
-    for folder in dead_runs(root):
+    with _alone(root):
+        dead = list(dead_runs(root))
+    for folder in dead:
         remove_run(folder)
-        gone += 1
-    return gone
+    for point in mount_points() if may_mount() else ():
+        if point.startswith(f"{root}/images/") and "/" in point.removeprefix(f"{root}/images/"):
+            unmount(Path(point))  # nothing is mounted inside an image but what a killed build has left
+    return len(dead)
+
+
+@contextmanager
+def _alone(root: Path) -> Iterator[None]:
+    """No run begins beside this: between its folder and its lock it would look dead."""
+    if not (root / "runs").is_dir():
+        yield
+        return
+    with open(root / "lock", "wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def remove_run(folder: Path) -> None:
@@ -117,7 +150,15 @@ def remove_run(folder: Path) -> None:
     listed = folder / "cgroups"
     for line in listed.read_text("utf-8").splitlines() if listed.is_file() else ():
         remove_cgroup(Path(line))
-    shutil.rmtree(folder, ignore_errors=True)
+    remove_tree(folder)
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder of untrusted content, however deep it is and whatever its modes are."""
+    command = ["rm", "-rf", "--", str(folder)]
+    if subprocess.run(command, capture_output=True).returncode != 0:
+        subprocess.run(["chmod", "-R", "u+rwX", "--", str(folder)], capture_output=True)
+        subprocess.run(command, capture_output=True)
 
 
 def remove_cgroup(path: Path) -> None:
