@@ -84,7 +84,7 @@ class Engine:
             raise InfraError("engine_died", f"the Docker engine does not answer: {error}") from None
         return True
 
-    def import_folder(self, folder: Path, tag: str, scratch: Path) -> None:
+    def import_folder(self, folder: Path, tag: str, scratch: Path | None = None) -> None:
         """Make an image of a root file system; it is packed in `scratch`."""
         with tempfile.NamedTemporaryFile(suffix=".tar", dir=scratch) as archive:
             done = subprocess.run(["tar", "-C", str(folder), "-cf", archive.name, "."], capture_output=True, text=True)

@@ -52,5 +52,7 @@ def _used(folder: Path, unit: str, allowed: int) -> bool:
         done = subprocess.run(["du", "-xs", unit, "--", str(folder)], capture_output=True, text=True, timeout=SECONDS)
     except subprocess.TimeoutExpired:
         return True
+    except OSError:
+        return False
     words = done.stdout.split("\t", 1)
     return words[0].isdecimal() and int(words[0]) > allowed

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import subprocess
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from rubrics.environments.mounts import may_mount, mount_points, unmount, unmount_under
@@ -155,10 +156,13 @@ def remove_run(folder: Path) -> None:
 
 def remove_tree(folder: Path) -> None:
     """Remove a folder of untrusted content, however deep it is and whatever its modes are."""
-    command = ["rm", "-rf", "--", str(folder)]
-    if subprocess.run(command, capture_output=True).returncode != 0:
-        subprocess.run(["chmod", "-R", "u+rwX", "--", str(folder)], capture_output=True)
-        subprocess.run(command, capture_output=True)
+    try:
+        shutil.rmtree(folder)
+    except (OSError, RecursionError):
+        if folder.exists():
+            for command in (["chmod", "-R", "u+rwX"], ["rm", "-rf"]):
+                with suppress(OSError):
+                    subprocess.run([*command, "--", str(folder)], capture_output=True)
 
 
 def remove_cgroup(path: Path) -> None:

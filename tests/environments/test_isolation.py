@@ -81,7 +81,14 @@ def test_a_rollout_that_leaves_only_files_and_processes_keeps_the_container_for_
 
 
 @pytest.mark.parametrize(
-    "mess", ["echo x > /dev/left", "python3 -c 'import ctypes; ctypes.CDLL(None).shmget(77, 4096, 0o1666)'", "sleep 60"]
+    "mess",
+    [
+        "echo x > /dev/left",
+        "python3 -c 'import ctypes; ctypes.CDLL(None).shmget(77, 4096, 0o1666)'",
+        "python3 -c 'import os; os.set_blocking(2, False)'",
+        "echo 500 > /proc/1/oom_score_adj",
+        "sleep 60",
+    ],
 )
 def test_a_rollout_that_leaves_more_or_hits_a_limit_costs_its_container(
     mess: str, per_image: DockerEnvironment, repository: Path
