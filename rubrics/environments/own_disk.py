@@ -18,41 +18,44 @@ SHARE = 8
 class OwnDisk:
     """Watches the disk of `place`. `folder` gives where the sandbox's own writing lies, null where nobody knows.
 
-    Looking at the disk takes microseconds; measuring walks the folder, and is worth it only then.
+    Looking at the disk takes microseconds; measuring walks the folder, and is worth it only then. What lies there at
+    first, where the image was copied there, is not the sandbox's.
     """
 
-    def __init__(self, place: Path, folder: Callable[[], Path | None], limits: Limits) -> None:
+    def __init__(self, place: Path, folder: Callable[[], Path | None], limits: Limits, *, copied: bool = False) -> None:
         self._place = place
         self._folder = folder
-        self._limits = limits
+        self._allowed = (limits.disk, limits.files)
+        self._first = self._used() if copied else (0, 0)
         self._seen = self._free()
 
     def used_up(self) -> str | None:
         """`disk` where the sandbox has written more than it may; see `Around.used_up`."""
         now = self._free()
-        steps = (self._limits.disk // SHARE, self._limits.files // SHARE)
         self._seen = (max(self._seen[0], now[0]), max(self._seen[1], now[1]))
-        if all(seen - free < step for seen, free, step in zip(self._seen, now, steps, strict=True)):
+        lost = [seen - free for seen, free in zip(self._seen, now, strict=True)]
+        if all(gone < allowed // SHARE for gone, allowed in zip(lost, self._allowed, strict=True)):
             return None
         self._seen = now
-        folder = self._folder()
-        if folder is None:
-            return None
-        allowed = (self._limits.disk, self._limits.files)
-        return "disk" if any(_used(folder, *pair) for pair in zip(("-B1", "--inodes"), allowed, strict=True)) else None
+        measured = zip(self._used(), self._first, self._allowed, strict=True)
+        return "disk" if any(used - first > allowed for used, first, allowed in measured) else None
 
     def _free(self) -> tuple[int, int]:
         found = os.statvfs(self._place)
         return found.f_bavail * found.f_frsize, found.f_favail
 
+    def _used(self) -> tuple[int, int]:
+        folder = self._folder()
+        return (0, 0) if folder is None else (_sum(folder, "-B1"), _sum(folder, "--inodes"))
 
-def _used(folder: Path, unit: str, allowed: int) -> bool:
-    """Whether the folder takes more than is allowed; false where that cannot be told."""
+
+def _sum(folder: Path, unit: str) -> int:
+    """What `du` says, which follows folders deeper than any path; 0 where it cannot tell."""
     try:
         done = subprocess.run(["du", "-xs", unit, "--", str(folder)], capture_output=True, text=True, timeout=SECONDS)
     except subprocess.TimeoutExpired:
-        return True
+        return 1 << 62
     except OSError:
-        return False
+        return 0
     words = done.stdout.split("\t", 1)
-    return words[0].isdecimal() and int(words[0]) > allowed
+    return int(words[0]) if words[0].isdecimal() else 0

@@ -111,7 +111,7 @@ class Sandbox:
         """An overlay's own disk is full when it is full; copies lie on the machine's."""
         if mounts.may_mount():
             return lambda: None
-        return OwnDisk(self._folder, lambda: self._folder, self._limits).used_up
+        return OwnDisk(self._folder, lambda: self._folder, self._limits, copied=True).used_up
 
     def _check_disk(self) -> None:
         self._state.check_disk(self._limits.free_disk)

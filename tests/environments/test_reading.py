@@ -16,7 +16,7 @@ from rubrics.environments.session import Environment, Limits, Session
 from rubrics.errors import AttemptError, InfraError
 from rubrics.testing.forms import Reporting
 
-AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="without root, files are read by a program of the sandbox")
+AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="without root, the engine's processes may not be looked into")
 
 
 @pytest.fixture
