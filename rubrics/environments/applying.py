@@ -8,6 +8,7 @@ files that the patch names, each on fresh ones, and only a copy on which all of 
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Iterable
 
@@ -25,6 +26,7 @@ _WAYS = {40: "", 41: "(3way)", 42: "(fuzz)"}
 """Exit codes of the script, and what the way adds to the name of the strategy."""
 _MISFIT, _LINK, _HIDDEN, _NOT_WRITTEN, _NO_TOOLS, _READ_ONLY = 50, 51, 52, 53, 54, 55
 
+_PLACE = re.compile(r"\{(size|merges|names|attributes)\}")
 _SCRIPT = r"""
 w=$1
 umask 022
@@ -32,6 +34,7 @@ trap 'cd /; rm -rf "$w"' EXIT
 for tool in cp find rm mkdir rmdir env xargs tail tr wc; do command -v $tool >/dev/null || exit 54; done
 command -v git >/dev/null || command -v patch >/dev/null || exit 54
 [ -w . ] || exit 55
+tail -c {size} "$w/script" > "$w/patch"
 
 # Paths of the patch start at the repository's top, else at the working folder.
 top=$PWD
@@ -137,8 +140,7 @@ def apply_patch(session: Session, patch: str) -> str:
     if not read.text.strip():
         return label
     folder = f"/tmp/{secrets.token_hex(8)}"
-    session.write(f"{folder}/patch", read.text.encode("utf-8", "surrogatepass"))
-    session.write(f"{folder}/script", _script(names, any(section.old_id.strip("0") for section in read.sections)))
+    session.write(f"{folder}/script", _script(read, names))
     done = session.run(f"sh {folder}/script {folder}", SECONDS)
     if done.exit_code in _WAYS:
         return _WAYS[done.exit_code] + label
@@ -150,12 +152,18 @@ def check_patch(patch: str) -> None:
     _ = read_patch(patch).names
 
 
-def _script(names: tuple[str, ...], merges: bool) -> bytes:
+def _script(read: PatchText, names: tuple[str, ...]) -> bytes:
+    """The script with the patch behind its last line, which it does not reach."""
+    patch = read.text.encode("utf-8", "surrogatepass")
     folders = sorted({name[: end + 1] for name in names for end, sign in enumerate(name) if sign == "/"} | {""})
-    attributes = [f"{folder}.gitattributes" for folder in folders]
-    script = _SCRIPT.replace("{merges}", "true" if merges else "false").replace("{names}", _words(names))
-    script = script.replace("{attributes}", _words(path for path in attributes if path not in names))
-    return script.encode("utf-8", "surrogateescape")
+    values = {
+        "size": str(len(patch)),
+        "merges": "true" if any(section.old_id.strip("0") for section in read.sections) else "false",
+        "names": _words(names),
+        "attributes": _words(path for folder in folders if (path := f"{folder}.gitattributes") not in names),
+    }
+    script = _PLACE.sub(lambda place: values[place[1]], _SCRIPT)  # in one pass: a name may look like a place
+    return script.encode("utf-8", "surrogateescape") + patch
 
 
 def _words(texts: Iterable[str]) -> str:

@@ -64,9 +64,9 @@ class ShellSession:
 
     def greet(self) -> None:
         """Wait until the shell answers. Raises `InfraError` when it does not."""
-        ran = self._guarded(lambda shell: shell.run(":", READ_SECONDS, 1 << 16, 1 << 20), _NOTHING)
-        if ran.exit_code != 0:
-            why = f"limit {self._ended}" if self._ended else f"exit code {ran.exit_code}"
+        code = self._guarded(lambda shell: shell.put(":", b""), None)
+        if code != 0:
+            why = f"limit {self._ended}" if self._ended else f"exit code {code}"
             raise InfraError("no_sandbox", f"the image's shell does not answer in the sandbox ({why})")
 
     def run(self, command: str, timeout: float) -> CommandResult:

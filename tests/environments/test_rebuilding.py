@@ -245,19 +245,24 @@ def test_what_the_repository_itself_would_have_git_run_is_not_run(environment: E
         assert lines == ["line 15, patched"]
 
 
-def test_names_that_only_look_like_git_are_put_on(bubblewrap: Environment, lived_in: Path) -> None:
-    paths = (".gitignore2", ".github/x.yml", "pkg/x.git/config", "a b/c d", "tab\there", "it's", "$HOME", "-rf")
-    quoted = {"tab\there": r'"{}/tab\there"', "a b/c d": "{}/a b/c d\t"}
+ODD = (".gitignore2", ".github/x.yml", "pkg/x.git/config", "a b/c d", "tab\there", "it's", "$HOME", "-rf", "{names}",
+       "{attributes}", "x'; echo ran > /tmp/ran; '", "`echo ran > ran`", "$(echo ran > ran)", "*", "caf\u00e9")  # fmt: skip
+
+
+def test_names_of_any_signs_are_put_on_and_nothing_in_them_is_run(bubblewrap: Environment, lived_in: Path) -> None:
+    quoted = {"tab\there": r'"{}/tab\there"', "caf\u00e9": r'"{}/caf\303\251"', "a b/c d": "{}/a b/c d\t"}
     patch = ""
-    for path in paths:
-        part = new_file("X", "x\n", "100644")
-        name = quoted.get(path, "{}/" + path)
-        part = part.replace("+++ b/X", f"+++ {name.format('b')}")
-        patch += part.replace("a/X", name.format("a").rstrip("\t")).replace("b/X", name.format("b").rstrip("\t"))
-    look = "cat .gitignore2 .github/x.yml pkg/x.git/config 'a b/c d' 'tab\there' \"it's\" '$HOME' ./-rf"
+    for path in ODD:
+        old, new = (quoted[path].format(side) if path in quoted else f"{side}/{path}" for side in "ab")
+        end = "\t" if " " in path and not new.endswith("\t") else ""
+        patch += f"diff --git {old.rstrip()} {new.rstrip()}\nnew file mode 100644\n"
+        patch += f"--- /dev/null\n+++ {new}{end}\n@@ -0,0 +1 @@\n+x\n"
+    task = small_task(lived_in, recipe=RECIPE)
     for more, way in ((EXACT, ""), (FUZZY, "(fuzz)")):
-        rung, lines = state(bubblewrap, lived_in, more + patch, look)
-        assert (rung, lines) == (f"repository+patch{way}", ["x"] * 8)
+        with closing(bubblewrap.open(task, rollout_of(task, more + patch))) as session:
+            assert session.rung == f"repository+patch{way}"
+            assert {path: session.read(path) for path in ODD} == dict.fromkeys(ODD, b"x\n")
+            assert session.run("ls ran /tmp/ran", 20).exit_code != 0
 
 
 def test_a_damaged_repository_is_no_way_to_infra(bubblewrap: Environment, lived_in: Path) -> None:
