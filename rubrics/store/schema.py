@@ -193,9 +193,10 @@ AUDITS = Table(
     order=("task_id", "rollout_id", "source", "kind"),
 )  # fmt: skip
 """What an audit found: `verdict` is none, suspected or confirmed; a finding without evidence is ignored. `source` is
-`rules`, `judge:<model>` (an audit judge), `guard:<judge>` (the guard question of a score's judge) or a ranking; `kind`
-the pattern. A rollout that was audited and is clean has a row of kind `none`. Of an audit judge, verdict none rejects
-the suspicions that `about` names: md5 of their source, evidence and reason, joined by line ends."""
+`rules`, `run:<k>` (a run of the tests), `judge:<model>` (an audit judge), `guard:<judge>` (the guard question of a
+score's judge) or a ranking; `kind` the pattern. A rollout that was audited and is clean has a row of kind `none`. Of an
+audit judge, verdict none rejects the suspicions that `about` names: md5 of their source, evidence and reason, joined by
+line ends."""
 
 RANKINGS = Table(
     "rankings",

@@ -19,7 +19,7 @@ from rubrics.environments.session import Limits
 from rubrics.environments.state import State
 from rubrics.errors import InfraError
 from rubrics.records.tasks import Sealed, SealedTask
-from rubrics.testing.run import plan_of, run_tests
+from rubrics.testing.run import run_tests, uncalibrated
 
 LIMITS = dataclasses.replace(Limits(), free_disk=16 << 20)
 
@@ -62,7 +62,7 @@ def test_a_full_disk_of_the_engine_is_infra_whoever_filled_it(small_engine: Path
         repository=None, recipe=None,
     )  # fmt: skip
     try:
-        plan = plan_of(environment, task, SealedTask("t", Sealed("")))
+        plan = uncalibrated(environment, task, SealedTask("t", Sealed("")))
         done = run_tests(environment, task, plan, rollout_of(task, ""), 60.0)
         assert (done.outcome, "disk_full" in done.detail) == ("infra", True), done.detail
         small = dataclasses.replace(plan, command="echo fine > small")

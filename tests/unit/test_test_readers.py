@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from rubrics.testing.forms import Reporting, form_of, unittest_results
 from rubrics.testing.readers import go_output, junit, pytest_output, tap, unittest_output
 from rubrics.testing.stored_logs import hidden_part, stored_logs
 
@@ -90,18 +89,6 @@ def test_unittest_that_says_ok_beside_a_failure_is_a_problem() -> None:
     assert "before its end" in str(unittest_output.read(UNITTEST.split("Ran")[0]).problem)
 
 
-def test_a_unittest_report_counts_only_when_it_is_closed_with_its_secret() -> None:
-    lines = [["test_a (x.C)", "x.C.test_a", "passed"], ["secret", 1, 1]]
-    report = "\n".join(map(json.dumps, lines)).encode()
-    assert unittest_results(report, "secret").problem is None
-    assert unittest_results(report, "secret").statuses == dict.fromkeys(
-        ("test_a (x.C)", "test_a (x.C.test_a)", "x.C.test_a"), "passed"
-    )
-    assert unittest_results(report, "other").problem
-    for forged in (b"PASSED everything", b'["a", "b", "great"]', b'[["a"], "b", "passed"]', b"[1, 2]", b"{}", b"\xff"):
-        assert unittest_results(forged, "secret").problem
-
-
 def test_go_tests_count_only_if_they_began_and_a_package_was_closed() -> None:
     text = "=== RUN   TestA\n--- PASS: TestA (0.00s)\n--- PASS: TestForged (0.00s)\n=== RUN   TestB\n"
     text += "ok  \texample.org/x\t0.1s\n"
@@ -147,24 +134,6 @@ def test_junit_names_are_pytest_ids_where_the_report_names_the_file() -> None:
     assert "states 4 tests" in str(junit.read([report.replace('tests="3"', 'tests="4"')]).problem)
     assert junit.read(["<testsuite>"]).problem
     assert "no report" in str(junit.read([]).problem)
-
-
-@pytest.mark.parametrize(
-    ("command", "form"),
-    [
-        ("pytest -rA tests/a.py", "pytest"), ("PYTHONPATH=src python3 -m pytest x", "pytest"),
-        ("cd x && .venv/bin/py.test", "pytest"), ("python -m unittest discover -v", "unittest"),
-        ("./bin/test --pytest-like", "other"), ("go test ./...", "other"), ("echo mypytest", "other"),
-    ],
-)  # fmt: skip
-def test_the_form_of_a_command_is_told_by_its_words(command: str, form: str) -> None:
-    assert form_of(command) == form
-
-
-def test_the_place_of_a_report_is_new_for_every_run() -> None:
-    first, second = Reporting.of("pytest x"), Reporting.of("pytest x")
-    assert first.folder != second.folder
-    assert first.folder in first.command
 
 
 def test_only_what_stands_between_the_harness_marks_is_read() -> None:
