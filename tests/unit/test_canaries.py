@@ -173,4 +173,6 @@ def test_a_canary_that_did_not_run_is_a_suspicion_and_one_that_never_came_out_ri
     made = Canary("t.py::test_a#0=", "test_drawn", "contradiction", "test_a")
     nothing = Observed(CommandResult(0, "", False, 0.1), Results("pytest", {"t.py::test_a": "passed"}), {made: {}})
     assert [item.level for item in subversions(CALIBRATED, nothing)] == ["suspected"]
+    broken = Observed(nothing.done, Results("pytest", {"t.py": "error", "u.py::test_a": "passed"}), {made: {}})
+    assert subversions(CALIBRATED, broken) == []  # a file that cannot be imported runs none of its tests
     assert subversions(Calibration(Results("pytest")), seen("passed", "passed")) == []
