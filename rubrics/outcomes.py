@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from rubrics.records.census import CensusLine
 from rubrics.records.outcomes import Outcome, OutcomeName
 
 _VERDICTS = ("passed", "failed")
@@ -48,6 +49,17 @@ def choose(outcomes: Sequence[Outcome]) -> Choice:
     if decided is None:
         return Choice("unknown", None, "no source says whether the tests passed", False)
     return Choice(decided.outcome, decided.source, decided.detail or f"{decided.source} says so", False)
+
+
+def doubts(stage: str, rollout_id: str, who: str, outcomes: Sequence[Outcome]) -> Iterator[CensusLine]:
+    """Whether sources of one rollout disagree, and whether a recorded verdict is overruled, as lines of the census."""
+    choice = choose(outcomes)
+    verdicts = [item for item in outcomes if item.source != "exit" and item.outcome in _VERDICTS]
+    if choice.outcome == "infra" and choice.source == "exit" and verdicts:
+        yield CensusLine(stage, "outcome", "overruled", rollout_id, f"{who}: {choice.why}")
+    if choice.disagreement:
+        said = ", ".join(sorted(f"{item.source} {item.outcome}" for item in verdicts))
+        yield CensusLine(stage, "outcome", "disagreement", rollout_id, f"{who}: {said}; counted as {choice.outcome}")
 
 
 def _by_verdict(verdicts: list[Outcome], cut: Outcome | None, disagreement: bool) -> Choice:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from rubrics.ingest.identity import Known, patch_key
 from rubrics.ingest.items import Attempt, Recorded
-from rubrics.outcomes import choose
+from rubrics.outcomes import doubts
 from rubrics.records.census import CensusLine
 from rubrics.records.outcomes import Outcome
 
@@ -64,7 +64,7 @@ class Matcher:
                 touched[known.rollout_id] = known
                 yield outcome
         for known in touched.values():
-            yield from _doubts(known)
+            yield from doubts("ingest", known.rollout_id, f"{known.task_id}, run {known.run}", known.outcomes)
 
     def _rollouts_of(self, recorded: Recorded) -> tuple[list[Known], CensusLine | None]:
         """The rollouts that the outcome is of; a census line when that is doubtful or none."""
@@ -120,17 +120,3 @@ def _outcome(known: Known, recorded: Recorded, tests: bytes | None) -> Outcome |
         name = f"{recorded.name}#{number}"
     text = None if tests is None else zlib.decompress(tests).decode()
     return Outcome(known.rollout_id, name, recorded.outcome, recorded.detail, text, recorded.log_digest)
-
-
-def _doubts(known: Known) -> Iterator[CensusLine]:
-    """Whether sources disagree, and whether a recorded verdict is overruled."""
-    choice = choose(known.outcomes)
-    who = f"{known.task_id}, run {known.run}"
-    verdicts = [item for item in known.outcomes if item.source != "exit" and item.outcome in ("passed", "failed")]
-    said = ", ".join(sorted(f"{item.source} {item.outcome}" for item in verdicts))
-    if choice.outcome == "infra" and choice.source == "exit" and verdicts:
-        detail = f"{who}: {choice.why}"
-        yield CensusLine("ingest", "outcome", "overruled", known.rollout_id, detail)
-    if choice.disagreement:
-        detail = f"{who}: {said}; counted as {choice.outcome}"
-        yield CensusLine("ingest", "outcome", "disagreement", known.rollout_id, detail)

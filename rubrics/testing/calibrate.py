@@ -57,7 +57,8 @@ def calibrate(
             said = next(line for line in reversed(done.output.splitlines()) if _NOT_STARTED.search(line))
             message = f"task {task.task_id}: its test command does not start here ({said.strip()[:200]})"
             raise InfraError("runner_missing", f"{message}; install what it needs in the task's image")
-        return seen, compare(seen.results, task.fail_to_pass, task.pass_to_pass, done.exit_code, plan.restored)
+        own = seen.results if solved else None
+        return seen, compare(seen.results, task.fail_to_pass, task.pass_to_pass, done.exit_code, plan.restored, own)
 
     planted = planted_for(plan, task.fail_to_pass, task.pass_to_pass, None)
     tried = [run(planted)]

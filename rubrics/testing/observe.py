@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from rubrics.environments.session import CommandResult, Session
 from rubrics.testing import task_report
 from rubrics.testing.canaries import Canary, Planted, plant
-from rubrics.testing.forms import read_output
+from rubrics.testing.output import read_output
 from rubrics.testing.plan import TestPlan
 from rubrics.testing.recording import Ran, Recording, merged
 from rubrics.testing.results import Results, Status
@@ -82,7 +82,7 @@ def _printed(session: Session, plan: TestPlan, done: CommandResult) -> Results:
         return Results("none", {}, f"ended by its {done.limit} limit")
     if plan.report is not None:
         return task_report.results_of(session, plan.report, done)
-    return read_output(done.output, done.exit_code)
+    return read_output(done.output, done.exit_code, plan.command)
 
 
 def _apart(done: CommandResult, results: Results, planted: Planted, runs: tuple[Ran, ...]) -> Observed:

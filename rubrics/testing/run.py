@@ -13,7 +13,7 @@ from rubrics.records.outcomes import OutcomeName
 from rubrics.records.rollouts import Rollout, of_patch
 from rubrics.records.tasks import SealedTask, Task
 from rubrics.testing.calibrate import Calibration, calibrate
-from rubrics.testing.compare import compare
+from rubrics.testing.compare import compare, settled
 from rubrics.testing.observe import Observed, observe, planted_for
 from rubrics.testing.plan import AtBase, TestPlan, make_plan, opened
 from rubrics.testing.restore import put_back
@@ -131,7 +131,8 @@ def _judged(task: Task, plan: TestPlan, calibration: Calibration, seen: Observed
     if calibration.recorded and not seen.recorded and results.problem is None:
         results = replace(results, problem="the run ended before the runner that the task's tests need began")
     kept = [name for name in task.pass_to_pass if name not in calibration.left_out]
-    verdict = compare(results, task.fail_to_pass, kept, seen.done.exit_code, plan.restored)
+    code, reference = seen.done.exit_code, calibration.reference
+    verdict = settled(compare(results, task.fail_to_pass, kept, code, plan.restored, reference))
     found = subversions(calibration, seen)
     outcome: OutcomeName = verdict.outcome
     why = verdict.why

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from rubrics.testing.readers import go_output, junit, pytest_output, tap, unittest_output
-from rubrics.testing.stored_logs import hidden_part, stored_logs
+from rubrics.testing.readers.lines import hidden_part
+from rubrics.testing.stored_logs import stored_logs
 
 PYTEST = """\
 ============================= test session starts ==============================
@@ -93,9 +94,12 @@ def test_go_tests_count_only_if_they_began_and_a_package_was_closed() -> None:
     text = "=== RUN   TestA\n--- PASS: TestA (0.00s)\n--- PASS: TestForged (0.00s)\n=== RUN   TestB\n"
     text += "ok  \texample.org/x\t0.1s\n"
     results = go_output.read(text)
-    assert results.statuses == {"TestA": "passed", "TestB": "failed"}
-    assert results.problem is None
-    assert go_output.read(text.split("ok ")[0]).problem
+    assert results.unread == "totals_differ", "TestB began and never ended, in a package that is ok"
+    results = go_output.read(text.replace("=== RUN   TestB\n", ""))
+    assert results.statuses == {}, "a test that never began ended: the run is not verbose, and its lines are prints"
+    text = text.replace("--- PASS: TestForged (0.00s)\n", "").replace("TestB", "TestB\n--- PASS: TestB (0.01s)")
+    assert go_output.read(text).statuses == {"TestA": "passed", "TestB": "passed"}
+    assert go_output.read(text.split("ok ")[0]).unread == "not_closed"
 
 
 def test_go_events_are_read_too() -> None:
@@ -140,11 +144,18 @@ def test_only_what_stands_between_the_harness_marks_is_read() -> None:
     text = "+ : '>>>>> Start Test Output'\ninside\n+ : '>>>>> End Test Output'\nPASSED after\n"
     assert hidden_part(text) == "inside\n+ : '"
     assert hidden_part("no marks\n") == "no marks\n"
+    assert hidden_part(f"before\n{text[:-40]}").startswith("inside\n"), "a log that was cut has no second mark"
 
 
-def test_the_text_of_a_stored_log_is_sealed(real: Path) -> None:
+def test_marks_that_the_code_under_test_prints_move_nothing() -> None:
+    """The last mark that begins the tests used to count, so a test could print one and its own results behind it."""
+    forged = "PASSED x\n>>>>> Start Test Output\nPASSED y\n>>>>> End Test Output\nFAILED y\n"
+    assert hidden_part(f">>>>> Start Test Output\n{forged}>>>>> End Test Output\n") == forged
+
+
+def test_a_stored_log_is_where_it_lies_and_none_of_its_text(real: Path) -> None:
     logs = list(stored_logs([real / "mini-swe-agent"]))
     assert len(logs) == 8
-    assert {repr(log.text) for log in logs} == {"<sealed>"}
-    with pytest.raises(TypeError):
-        str(logs[0].text)
+    text = logs[0].path.read_text("utf-8")
+    fields = [str(getattr(logs[0], name)) for name in logs[0].__slots__ if name != "patch"]
+    assert not any(line in field for field in fields for line in text.splitlines() if len(line) > 20)
