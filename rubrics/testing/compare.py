@@ -33,7 +33,7 @@ class Verdict:
     pass_to_pass: tuple[str, ...] = ()
     """Listed tests that must still pass and did not."""
     junk: tuple[str, ...] = ()
-    """Listed ids that are no tests; left out."""
+    """Listed scraps that no test is called by; left out."""
     kind: Unread | None = None
     """Why the outcome is not known; null for `passed` and `failed`, unless `settled` made it so."""
     unknown: tuple[str, ...] = ()
@@ -63,13 +63,13 @@ def compare(
     code under test can raise a skip.
     """
     wanted, kept = tuple(fail_to_pass), tuple(pass_to_pass)
-    junk = tuple(sorted({name for name in (*wanted, *kept) if is_junk(name)}))
+    listed = _Listed(results, reference)
+    junk = tuple(sorted({name for name in (*wanted, *kept) if is_junk(name) and not listed.has(name)}))
     if results.problem is not None:
         outcome: Literal["infra", "unknown"] = "infra" if results.unread == "runner_missing" else "unknown"
         return Verdict(outcome, results.problem, junk=junk, kind=results.unread)
-    listed = _Listed(results, reference)
-    fixed = {name: listed.judge(name, wanted=True) for name in wanted if not is_junk(name)}
-    still = {name: listed.judge(name, wanted=False) for name in kept if not is_junk(name)}
+    fixed = {name: listed.judge(name, wanted=True) for name in wanted if name not in junk}
+    still = {name: listed.judge(name, wanted=False) for name in kept if name not in junk}
     if not fixed and not still:
         return _whole_run(results, exit_code, junk, tuple(f"{path}::" for path in hidden))
     broken = tuple(name for name, said in fixed.items() if said == "failed")
@@ -107,6 +107,10 @@ class _Listed:
         self._run, self._reference = results, reference
         self._names = Names(results)
         self._there = Names(reference) if reference is not None else None
+
+    def has(self, name: str) -> bool:
+        """Whether the run, or the reference's, has a test of that name: `#15789` is a docstring of Django's."""
+        return bool(self._names.find(name) or (self._there is not None and self._there.find(name)))
 
     def judge(self, name: str, wanted: bool) -> Literal["passed", "failed"] | Unread:
         """Whether the listed test passed, by all tests that the name stands for; else why that is not known."""

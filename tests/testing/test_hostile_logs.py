@@ -80,6 +80,9 @@ def test_a_run_within_a_run_belongs_to_the_test_that_started_it() -> None:
     body += "PASSED t.py::a\nFAILED t.py::b"
     text = session(2, body, "1 failed, 1 passed")
     assert (outcome(text, "t.py::a"), outcome(text, "t.py::b")) == ("passed", "failed")
+    twice = text.replace("collected 1 items\n\nt.py::b PASSED", "collected 2 items\n\nt.py::a FAILED\nt.py::b PASSED")
+    twice = twice.replace("1 passed in 0.05s ============\n===", "1 failed, 1 passed in 0.05s ============\n===")
+    assert (outcome(twice, "t.py::a"), outcome(twice, "t.py::b")) == ("passed", "failed")
 
 
 @pytest.mark.parametrize(

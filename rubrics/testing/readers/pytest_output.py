@@ -25,6 +25,7 @@ _COLLECTED = re.compile(r"(?:collecting \.\.\. )?collected (\d{1,9}) items?\b(?:
 _WORKERS = re.compile(r"(?:gw\d+ \[(\d{1,9})\]|\d+ workers? \[(\d{1,9}) items?\])")
 _AT = re.compile(r"_+ ERROR (collecting (?P<file>\S+)|at (?:setup|teardown) of \S.*?) _+")
 ENDED_EARLY = "!!!!!!"
+_DECIDING: tuple[Status, ...] = ("passed", "failed", "error")
 CANDIDATES = 2
 """Headers tried as the beginning of the run: the first, and the last. Those between stand in what tests print."""
 
@@ -216,10 +217,20 @@ def _at_errors(lines: Iterable[str]) -> tuple[int, frozenset[str]]:
 def _agreed(
     counts: dict[Status, int], verbose: list[Line], listed: list[Line], errors: tuple[int, frozenset[str]], runs: int
 ) -> Results:
-    """Results of both listings, if the numbers of one of them are those of the closing line for every status."""
-    seen, said = _numbers(verbose), _numbers(listed)
+    """Results of both listings, if the numbers of one of them are those of the closing line for every status.
+
+    A summary that names all passes and failures needs no lines of `-v`, which then may be a test's prints; of them it
+    takes the names of skipped tests alone.
+    """
+    said = _numbers(listed)
+    checked: tuple[Status, ...] = ("passed", "failed", "error", "xfailed", "xpassed", "skipped")
+    if counts.get("passed") and all(said.get(status, 0) == counts.get(status, 0) for status in _DECIDING):
+        checked = checked[:-1]
+        names = {line.name for line in listed}
+        verbose = [line for line in verbose if line.status == "skipped" and line.name not in names]
+    seen = _numbers(verbose)
     unnamed: set[Status] = set()
-    for status in ("passed", "failed", "error", "skipped", "xfailed", "xpassed"):
+    for status in checked:
         wanted, found = counts.get(status, 0), (seen.get(status, 0), said.get(status, 0))
         if wanted in found and max(found) <= wanted:
             if status in BAD and found[0] == found[1] and _named(verbose, status) != _named(listed, status):
