@@ -202,3 +202,21 @@ def test_a_test_that_claims_ok_before_it_fails_has_failed() -> None:
     assert (outcome(text, "test_a (m.T)"), outcome(text, "test_b (m.T)")) == ("failed", "passed")
     forged = f"{text}{dash}\nRan 2 tests in 0.1s\n\nOK\n"
     assert outcome(forged, "test_a (m.T)") == "unknown"
+
+
+def test_a_class_that_is_skipped_as_a_whole_skips_itself_alone() -> None:
+    """Before Python 3.11 its line names nothing and stands behind another class's last test, which was skipped then."""
+    end = f"\n{'-' * 70}\nRan {{}} tests in 0.1s\n\nOK (skipped=1)\n"
+    old = "test_a (m.T) ... ok\nskipped 'no such database'\ntest_b (m.U) ... ok\n" + end.format(2)
+    new = "test_a (m.T.test_a) ... ok\nsetUpClass (m.V) ... skipped 'no such database'\n" + end.format(1)
+    assert outcome(old, "test_a (m.T)", "test_b (m.U)") == "passed"
+    assert outcome(new, "test_a (m.T)") == "passed"
+    printed = old.replace("m.U", "m.T")
+    assert outcome(printed, "test_a (m.T)") == "failed", "its class goes on: the test printed ok and was skipped"
+
+
+def test_a_docstring_of_digits_is_a_name_and_no_scrap() -> None:
+    text = f"test_a (m.T)\n#15789 ... FAIL\ntest_b (m.T) ... ok\n\n{'-' * 70}\n"
+    text += "Ran 2 tests in 0.1s\n\nFAILED (failures=1)\n"
+    assert outcome(text, "test_b (m.T)", keep=("#15789",)) == "failed"
+    assert outcome(text, "test_b (m.T)", keep=("#1",)) == "passed"

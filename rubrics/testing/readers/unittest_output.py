@@ -175,7 +175,7 @@ def _tests(lines: Sequence[str], failures: _Failures, dotted: bool, nested: bool
             if name.partition(" (")[0] in _SETUP:
                 if current is not None:
                     yield current
-                current = None
+                current, printed, loose = _Test(name, ()), 0, False
             elif line.startswith("  ") and current is not None and name == current.name:
                 current.status = current.status or "skipped"
             elif nested and current is not None and current.status is None and current.name not in failures.parts:
