@@ -16,6 +16,7 @@ from rubrics.testing.readers import (
     phpunit_output,
     pytest_output,
     rspec_output,
+    sympy_output,
     tap,
     unittest_output,
     vitest_output,
@@ -24,7 +25,7 @@ from rubrics.testing.results import Results
 
 READERS: tuple[ModuleType, ...] = (
     pytest_output, unittest_output, go_output, cargo_output, gtest_output, jest_output, vitest_output, mocha_output,
-    rspec_output, phpunit_output, maven_output, tap,
+    rspec_output, phpunit_output, maven_output, sympy_output, tap,
 )  # fmt: skip
 """Readers of printed output, tried in this order: `looks_like(text)`, `read(text)`, both linear in the text."""
 
@@ -35,6 +36,7 @@ _COMMANDS: tuple[tuple[str, ModuleType], ...] = (
     (r"\bvitest\b", vitest_output),
     (r"\bmocha\b|\bnode --test\b", mocha_output), (r"\brspec\b", rspec_output), (r"\bphpunit\b", phpunit_output),
     (r"\bmvnw?\b", maven_output), (r"\bprove\b", tap),
+    (r"\bbin/test\b", sympy_output),
 )  # fmt: skip
 _RUNNER = (
     r"(?:\S*/)?(?:pytest|py\.test|python[\d.]*|tox|nose2|go|cargo|npm|npx|yarn|pnpm|node|deno|bun|jest|mocha|vitest|mvn|mvnw"

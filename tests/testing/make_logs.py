@@ -33,7 +33,7 @@ VENVS = {
     "django-3.2": ("3.8", "django==3.2.25 tblib"),
     "django-4.2": ("3.11", "django==4.2.16 tblib"),
     "django-5.2": ("3.12", "django==5.2.19 tblib"),
-    "nose2": ("3.11", "nose2 tox pytest"),
+    "nose2": ("3.11", "nose2 tox pytest sympy==1.11.1"),
 }  # fmt: skip
 ALL_TESTS = {"subtests": "pytest-subtests", "reruns": "pytest-reruns", "import": "pytest-import"}
 
@@ -57,6 +57,7 @@ def recipes(tools: Path) -> Iterator[Recipe]:
     yield from _django(tools)
     python = str(tools / "nose2" / "bin" / "python")
     yield Recipe("nose2-v", "nose2", (python, "-m", "nose2", "-v"))
+    yield Recipe("sympy-1.11", "sympy", (python, "run.py"))
     yield Recipe("nose2-dots", "nose2", (python, "-m", "nose2"))
     yield Recipe("tox-unittest", "nose2", (python, "-m", "tox"), truth="tox")
     yield from _others(tools)
