@@ -20,6 +20,7 @@ from rubrics.stages.options import Options
 from rubrics.stages.stage import Chunk, census_rows
 from rubrics.stages.task_records import rollout_records, task_records
 from rubrics.store.store import StageRun, Store
+from rubrics.testing.bounded import Reader
 from rubrics.testing.flicker import Run, flicker
 from rubrics.testing.run import Prepared, TestRun, infra, prepare_tests, run_tests
 
@@ -42,6 +43,7 @@ class Test:
         self._locks: dict[str, threading.Lock] = {}
         self._lock = threading.Lock()
         self._opener = opener or Opener(options, store)
+        self._reader = Reader()
 
     def chunks(self) -> Iterable[Chunk]:
         """States of one task; tasks that share an image follow each other."""
@@ -121,7 +123,7 @@ class Test:
     def _prepare(self, task: Task, sealed: SealedTask | None) -> Prepared | InfraError:
         timeout, original = self._options.timeout, self._opener.original
         try:
-            prepared = prepare_tests(self._opener, task, sealed, timeout, original)
+            prepared = prepare_tests(self._opener, task, sealed, timeout, original, self._reader)
         except InfraError as error:
             self._note("task", error.kind, task.task_id, f"no rollout of it can be tested here: {error}")
             return error
@@ -164,6 +166,7 @@ class Test:
 
     def close(self) -> None:
         self._opener.close()
+        self._reader.close()
 
 
 def next_run(store: Store) -> int:

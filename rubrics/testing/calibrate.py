@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from rubrics.environments.session import Session
 from rubrics.errors import InfraError
 from rubrics.records.tasks import Task
+from rubrics.testing.bounded import Reader
 from rubrics.testing.canaries import Planted
 from rubrics.testing.compare import Verdict, compare
 from rubrics.testing.observe import Observed, observe, planted_for
+from rubrics.testing.output import runner_missing
 from rubrics.testing.plan import TestPlan
 from rubrics.testing.results import BAD, Results
-
-_NOT_STARTED = re.compile(r"No module named|command not found|: not found|No such file or directory|Permission denied")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,7 @@ class Calibration:
 
 
 def calibrate(
-    task: Task, plan: TestPlan, opened: Callable[[], Session], timeout: float, *, solved: bool
+    task: Task, plan: TestPlan, opened: Callable[[], Session], timeout: float, reader: Reader, *, solved: bool
 ) -> Calibration:
     """Run the tests on the state that `opened` gives: the reference's when `solved`, else the task's start.
 
@@ -49,16 +48,15 @@ def calibrate(
     def run(planted: Planted) -> tuple[Observed, Verdict]:
         session = opened()
         try:
-            seen = observe(session, plan, planted, timeout)
+            seen = observe(session, plan, planted, timeout, reader)
         finally:
             session.close()
-        done = seen.done
-        if done.exit_code not in (0, 1) and not seen.results.statuses and _NOT_STARTED.search(done.output[-4000:]):
-            said = next(line for line in reversed(done.output.splitlines()) if _NOT_STARTED.search(line))
-            message = f"task {task.task_id}: its test command does not start here ({said.strip()[:200]})"
+        code, own = seen.done.exit_code, seen.results if solved else None
+        missing = None if seen.results.statuses else runner_missing(seen.done.output) or _no_command(code)
+        if missing is not None:
+            message = f"task {task.task_id}: its test command does not start here ({missing[:200]})"
             raise InfraError("runner_missing", f"{message}; install what it needs in the task's image")
-        own = seen.results if solved else None
-        return seen, compare(seen.results, task.fail_to_pass, task.pass_to_pass, done.exit_code, plan.restored, own)
+        return seen, compare(seen.results, task.fail_to_pass, task.pass_to_pass, code, plan.restored, own)
 
     planted = planted_for(plan, task.fail_to_pass, task.pass_to_pass, None)
     tried = [run(planted)]
@@ -91,9 +89,14 @@ def _calibration(seen: Observed, left_out: tuple[str, ...], solved: bool) -> Cal
         if (ids := frozenset(place for place, status in found.items() if status in wanted(canary.kind)))
     }
     return Calibration(
-        seen.results if solved else None, canaries, seen.recorded, seen.results.problem is None and bool(seen.results),
+        seen.results if solved else None, canaries, seen.recorded,
+        seen.results.problem is None and bool(seen.results.statuses),
         seen.changed, seen.plugins, left_out,
     )  # fmt: skip
+
+
+def _no_command(exit_code: int | None) -> str | None:
+    return f"exit code {exit_code}" if exit_code in (126, 127) else None
 
 
 def wanted(kind: str) -> frozenset[str]:

@@ -88,7 +88,7 @@ def different(value: Any, draw: random.Random, far: bool = False) -> Any:
     again: Callable[[Any], Any] = lambda inner: different(inner, draw, far)  # noqa: E731
     if isinstance(value, bool):
         return not value
-    if isinstance(value, (int, float, complex)) and value * 3 + 1 != value * 3:
+    if isinstance(value, (int, float, complex)) and value == value and value * 3 + 1 != value * 3:
         return value * 3 + draw.randrange(10**6, 10**7) if far else value + draw.choice((1, 2, 10))
     if isinstance(value, (str, bytes)):
         place, letter = draw.randrange(len(value) or 1), draw.choice("bdgkmprst")
@@ -190,7 +190,7 @@ def NAME(value, far=False):
     kind = type(value)
     if kind is bool:
         return not value
-    if kind in (int, float, complex) and value * 3 + 1 != value * 3:
+    if kind in (int, float, complex) and value == value and value * 3 + 1 != value * 3:
         return value * 3 + FAR if far else value + 1
     if kind in (str, bytes):
         place = NUMBER % max(len(value), 1)

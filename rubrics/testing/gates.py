@@ -8,6 +8,7 @@ from rubrics.environments.session import Environment
 from rubrics.errors import InfraError
 from rubrics.records.rollouts import of_patch
 from rubrics.records.tasks import SealedTask, Task
+from rubrics.testing.bounded import Reader
 from rubrics.testing.flicker import moved_tests
 from rubrics.testing.plan import opened
 from rubrics.testing.run import Original, TestRun, run_tests, uncalibrated
@@ -41,11 +42,12 @@ def check_task(
     timeout: float,
     reruns: int,
     original: Original = lambda task: None,
+    reader: Reader | None = None,
 ) -> Gates:
     """Try the gates; the reference runs `reruns` times, at least 4."""
     reference = opened(sealed.reference_patch if sealed else None)
     try:
-        plan = uncalibrated(environment, task, sealed, original)
+        plan = uncalibrated(environment, task, sealed, original, reader)
     except InfraError as error:
         return Gates(task.task_id, None, None, None, f"{error.kind}: {error}"[:500])
     start = [run_tests(environment, task, plan, of_patch(task.task_id, ""), timeout) for _ in range(START_RUNS)]

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from rubrics.environments.session import CommandResult, Session
 from rubrics.testing import task_report
+from rubrics.testing.bounded import Reader
 from rubrics.testing.canaries import Canary, Planted, plant
-from rubrics.testing.output import read_output
 from rubrics.testing.plan import TestPlan
 from rubrics.testing.recording import Ran, Recording, merged
 from rubrics.testing.results import Results, Status
@@ -55,7 +55,7 @@ def planted_for(plan: TestPlan, wanted: tuple[str, ...], kept: tuple[str, ...], 
     return plant(plan.files, wanted, kept, random.Random(secrets.randbits(64)), only, derived)
 
 
-def observe(session: Session, plan: TestPlan, planted: Planted, timeout: float) -> Observed:
+def observe(session: Session, plan: TestPlan, planted: Planted, timeout: float, reader: Reader) -> Observed:
     """Put the tests in and run them. Raises `InfraError` when the environment broke."""
     put_files(session, {**plan.files, **planted.files})
     command = f"{_PRELUDE}{plan.command}"
@@ -63,7 +63,7 @@ def observe(session: Session, plan: TestPlan, planted: Planted, timeout: float) 
         task_report.clear(session, plan.report)
     if not plan.python:
         done = session.run(command, timeout)
-        return _apart(done, _printed(session, plan, done), planted, ())
+        return _apart(done, _printed(session, plan, done, reader), planted, ())
     recording = Recording(command, extra=_left_out(plan.command, planted))
     raw = session.run(recording.prepare(session), timeout)
     output, runs = recording.split(raw.output)
@@ -73,16 +73,16 @@ def observe(session: Session, plan: TestPlan, planted: Planted, timeout: float) 
         return _apart(done, Results("none", {}, problem), planted, ())
     if runs and plan.report is None and raw.limit is None:
         return _apart(done, merged(runs), planted, tuple(runs))
-    return _apart(done, _printed(session, plan, done), planted, tuple(runs or ()))
+    return _apart(done, _printed(session, plan, done, reader), planted, tuple(runs or ()))
 
 
-def _printed(session: Session, plan: TestPlan, done: CommandResult) -> Results:
+def _printed(session: Session, plan: TestPlan, done: CommandResult, reader: Reader) -> Results:
     """Results of the task's own report, else of what was printed."""
     if done.limit is not None:
         return Results("none", {}, f"ended by its {done.limit} limit")
     if plan.report is not None:
-        return task_report.results_of(session, plan.report, done)
-    return read_output(done.output, done.exit_code, plan.command)
+        return task_report.results_of(session, plan.report, done, reader)
+    return reader.output(done.output, done.exit_code, plan.command)
 
 
 def _apart(done: CommandResult, results: Results, planted: Planted, runs: tuple[Ran, ...]) -> Observed:
@@ -100,7 +100,10 @@ def _apart(done: CommandResult, results: Results, planted: Planted, runs: tuple[
     if planted.canaries and done.exit_code == 1 and not bad:
         done = replace(done, exit_code=0)
     recorded = bool(runs) and results.form in ("pytest", "unittest")
-    return Observed(done, replace(results, statuses=statuses), found, runs, recorded)
+    described = {
+        name: kept for name, ids in results.described.items() if (kept := tuple(t for t in ids if t in statuses))
+    }
+    return Observed(done, replace(results, statuses=statuses, described=described), found, runs, recorded)
 
 
 def _left_out(command: str, planted: Planted) -> tuple[str, ...]:

@@ -7,15 +7,14 @@ import binascii
 import re
 import secrets
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from rubrics import jsonio
 from rubrics.environments.session import Session
-from rubrics.testing.readers import unittest_output
-from rubrics.testing.results import STATUSES, Results, Status, gathered
+from rubrics.testing.results import STATUSES, Results, Status, gathered, grouped
 
 LARGEST = 256 << 20
 """Bytes of an unpacked report that are read."""
@@ -24,11 +23,13 @@ _INSIDE = Path(__file__).with_name("inside")
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What one run of a test runner reported. Statuses are by every name that the runner has for a test."""
+    """What one run of a test runner reported."""
 
     runner: str
     """`pytest` or `unittest`."""
     statuses: Mapping[str, Status]
+    described: Mapping[str, tuple[str, ...]]
+    """Ids by what else the runner calls tests: a dotted name, the first line of a docstring."""
     closed: bool
     """Whether the runner came to its end and counted as many tests as were reported."""
     exit_code: int | None
@@ -76,25 +77,23 @@ class Recording:
 def _ran(rows: list[list[Any]], whole: bool) -> Ran:
     """One session of the recorder. Rows were written with a secret, by the recorder or by what subverted it."""
     pairs: list[tuple[str, Status]] = []
+    described: list[tuple[str, str]] = []
     count, end = 0, None
     for row in rows:
         if row[0] == "test" and row[2] in STATUSES:
             count += 1
-            pairs += [(name, row[2]) for name in _names(row[1])]
+            name, *others = row[1]
+            pairs.append((name, row[2]))
+            described += [(other, name) for other in others if other != name]
         elif row[0] == "end":
             end = row
     runner = str(rows[0][1]) if rows[0][0] == "begin" else "unknown"
     if end is None:
-        return Ran(runner, gathered(pairs), False, None, frozenset())
+        return Ran(runner, gathered(pairs), grouped(described), False, None, frozenset())
     details = end[3]
     closed = whole and end[1] == count and rows[-1] is end
     plugins = frozenset(details.get("plugins", ()))
-    return Ran(runner, gathered(pairs), closed, details["exit"], frozenset(end[2]), plugins)
-
-
-def _names(names: Iterable[str]) -> Iterable[str]:
-    listed = list(names)
-    return dict.fromkeys((*listed, *(alias for name in listed for alias in unittest_output.aliases(name))))
+    return Ran(runner, gathered(pairs), grouped(described), closed, details["exit"], frozenset(end[2]), plugins)
 
 
 def merged(runs: list[Ran]) -> Results:
@@ -105,4 +104,5 @@ def merged(runs: list[Ran]) -> Results:
     odd = [run for run in runs if run.runner == "pytest" and run.exit_code not in (0, 1)]
     if problem is None and odd:
         problem = f"pytest ended with exit code {odd[0].exit_code}"
-    return Results(runs[0].runner if runs else "none", gathered(pairs), problem)
+    described = [(name, test) for run in runs for name, tests in run.described.items() for test in tests]
+    return Results(runs[0].runner if runs else "none", gathered(pairs), problem, described=grouped(described))

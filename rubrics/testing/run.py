@@ -12,6 +12,7 @@ from rubrics.errors import InfraError
 from rubrics.records.outcomes import OutcomeName
 from rubrics.records.rollouts import Rollout, of_patch
 from rubrics.records.tasks import SealedTask, Task
+from rubrics.testing.bounded import Reader
 from rubrics.testing.calibrate import Calibration, calibrate
 from rubrics.testing.compare import compare, settled
 from rubrics.testing.observe import Observed, observe, planted_for
@@ -47,6 +48,7 @@ class Prepared:
 
     plan: TestPlan
     at_base: AtBase
+    reader: Reader
     calibration: Calibration = field(default_factory=Calibration)
 
 
@@ -65,22 +67,28 @@ def prepare_tests(
     sealed: SealedTask | None,
     timeout: float,
     original: Original = lambda task: None,
+    reader: Reader | None = None,
 ) -> Prepared:
     """The plan of a task's tests, from its start, and how they come out on its reference. Raises `InfraError`."""
-    prepared = uncalibrated(environment, task, sealed, original)
+    prepared = uncalibrated(environment, task, sealed, original, reader)
     plan = prepared.plan
     reference = opened(sealed.reference_patch if sealed else None)
     state = of_patch(task.task_id, reference) if reference.strip() else None
-    calibration = calibrate(task, plan, lambda: environment.open(task, state), timeout, solved=state is not None)
+    solved = state is not None
+    calibration = calibrate(task, plan, lambda: environment.open(task, state), timeout, prepared.reader, solved=solved)
     return replace(prepared, calibration=calibration)
 
 
 def uncalibrated(
-    environment: Environment, task: Task, sealed: SealedTask | None, original: Original = lambda task: None
+    environment: Environment,
+    task: Task,
+    sealed: SealedTask | None,
+    original: Original = lambda task: None,
+    reader: Reader | None = None,
 ) -> Prepared:
     """The same without a run of the reference: nothing of ours is put beside the tests. Raises `InfraError`."""
     plan = plan_of(environment, task, sealed, original)
-    return Prepared(plan, AtBase(lambda: environment.open(task, None)))
+    return Prepared(plan, AtBase(lambda: environment.open(task, None)), reader or Reader())
 
 
 def plan_of(
@@ -119,7 +127,7 @@ def _run_in(session: Session, task: Task, prepared: Prepared, timeout: float) ->
     plan, calibration = prepared.plan, prepared.calibration
     put = put_back(session, plan.steering, plan.at_base, frozenset(plan.files), prepared.at_base)
     planted = planted_for(plan, task.fail_to_pass, task.pass_to_pass, frozenset(calibration.canaries))
-    seen = observe(session, plan, planted, timeout)
+    seen = observe(session, plan, planted, timeout, prepared.reader)
     run = _judged(task, plan, calibration, seen)
     detail = "; ".join([run.detail, *_limit(seen.done, timeout), *put])
     return replace(run, detail=detail[:500], rung=session.rung)
@@ -132,7 +140,9 @@ def _judged(task: Task, plan: TestPlan, calibration: Calibration, seen: Observed
         results = replace(results, problem="the run ended before the runner that the task's tests need began")
     kept = [name for name in task.pass_to_pass if name not in calibration.left_out]
     code, reference = seen.done.exit_code, calibration.reference
-    verdict = settled(compare(results, task.fail_to_pass, kept, code, plan.restored, reference))
+    verdict = compare(results, task.fail_to_pass, kept, code, plan.restored, reference)
+    if calibration.readable:
+        verdict = settled(verdict)
     found = subversions(calibration, seen)
     outcome: OutcomeName = verdict.outcome
     why = verdict.why
