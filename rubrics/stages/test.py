@@ -127,15 +127,19 @@ class Test:
         except InfraError as error:
             self._note("task", error.kind, task.task_id, f"no rollout of it can be tested here: {error}")
             return error
-        left_out = prepared.calibration.left_out
-        if left_out:
-            some = ", ".join(left_out[:5]) + (", ..." if len(left_out) > 5 else "")
-            detail = f"PASS_TO_PASS tests that the reference itself does not pass here decide nothing: {some}"
-            self._note("task", "tests_left_out", task.task_id, detail, len(left_out))
-        if not prepared.calibration.canaries:
+        found = prepared.calibration
+        no_say = "PASS_TO_PASS tests that the reference itself does not pass here decide nothing"
+        self._few("tests_left_out", task, no_say, found.left_out)
+        self._few("flickering", task, "tests that come out differently in runs of the reference", found.flickering)
+        if not found.canaries:
             detail = "no tests of our own can be put beside the listed ones: a subverted runner would not show"
             self._note("task", "no_canaries", task.task_id, detail)
         return prepared
+
+    def _few(self, kind: str, task: Task, what: str, tests: tuple[str, ...]) -> None:
+        if tests:
+            some = ", ".join(tests[:5]) + (", ..." if len(tests) > 5 else "")
+            self._note("task", kind, task.task_id, f"{what}: {some}", len(tests))
 
     def _row(self, task_id: str, rollout_id: str, repeat: int, done: TestRun) -> dict[str, Any]:
         return {

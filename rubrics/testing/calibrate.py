@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from rubrics.environments.session import Session
 from rubrics.errors import InfraError
@@ -11,10 +12,14 @@ from rubrics.records.tasks import Task
 from rubrics.testing.bounded import Reader
 from rubrics.testing.canaries import Planted
 from rubrics.testing.compare import Verdict, compare
+from rubrics.testing.flicker import moved_tests
 from rubrics.testing.observe import Observed, observe, planted_for
 from rubrics.testing.output import runner_missing
 from rubrics.testing.plan import TestPlan
 from rubrics.testing.results import BAD, Results
+
+MOST_RUNS = 4
+_Run: TypeAlias = tuple[Observed, Verdict]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,8 @@ class Calibration:
     plugins: frozenset[str] = frozenset()
     left_out: tuple[str, ...] = ()
     """PASS_TO_PASS tests that the reference itself does not pass here: they decide nothing."""
+    flickering: tuple[str, ...] = ()
+    """Tests that came out differently in runs of the reference."""
 
 
 def calibrate(
@@ -41,11 +48,11 @@ def calibrate(
 ) -> Calibration:
     """Run the tests on the state that `opened` gives: the reference's when `solved`, else the task's start.
 
-    The reference runs up to three times: tests may flicker, and ours may disturb them. Raises `InfraError` when no
-    attempt could be judged here: the runner does not start, or the reference does not pass the tests that it must fix.
+    Raises `InfraError` when no attempt could be judged here: the runner does not start, or the reference does not pass
+    the tests that it must fix.
     """
 
-    def run(planted: Planted) -> tuple[Observed, Verdict]:
+    def run(planted: Planted) -> _Run:
         session = opened()
         try:
             seen = observe(session, plan, planted, timeout, reader)
@@ -58,17 +65,43 @@ def calibrate(
             raise InfraError("runner_missing", f"{message}; install what it needs in the task's image")
         return seen, compare(seen.results, task.fail_to_pass, task.pass_to_pass, code, plan.restored, own)
 
-    planted = planted_for(plan, task.fail_to_pass, task.pass_to_pass, None)
-    tried = [run(planted)]
-    if solved:
-        for ours in (Planted(), planted):
-            if tried[-1][1].outcome != "passed":
-                tried.append(run(ours))
-    seen, verdict = next((pair for pair in reversed(tried) if pair[1].outcome == "passed"), tried[0])
-    left_out: tuple[str, ...] = ()
-    if solved and verdict.outcome != "passed":
-        left_out = _left_out(task, [verdict for _, verdict in tried])
-    return _calibration(seen, left_out, solved)
+    planted = planted_for(plan, None)
+    runs = [run(planted)]
+    while solved and not _is_settled(runs):
+        runs.append(run(Planted() if len(runs) % 2 else planted))
+    seen, verdict = next((pair for pair in reversed(runs) if pair[1].outcome == "passed"), runs[0])
+    left_out = _left_out(task, [verdict for _, verdict in runs]) if solved and verdict.outcome != "passed" else ()
+    moved = moved_tests(observed.results.statuses for observed, _ in runs if observed.results.problem is None)
+    return Calibration(
+        seen.results if solved else None, {} if _disturb(runs) else _canaries(runs[0::2]), seen.recorded,
+        seen.results.problem is None and bool(seen.results.statuses), seen.changed, seen.plugins, left_out,
+        tuple(sorted(moved)),
+    )  # fmt: skip
+
+
+def _is_settled(runs: Sequence[_Run]) -> bool:
+    """Runs with tests of ours and without take turns, four at most, until one with them passes."""
+    seen, verdict = runs[-1]
+    if seen.done.limit is not None or len(runs) == MOST_RUNS:
+        return True
+    return verdict.outcome == "passed" and (len(runs) % 2 == 1 or not runs[0][0].canaries)
+
+
+def _disturb(runs: Sequence[_Run]) -> bool:
+    """Whether the reference passes without tests of ours alone; a test that flickers fails beside them and without."""
+    with_ours, alone = runs[0::2], runs[1::2]
+    passed = [verdict.outcome == "passed" for _, verdict in alone]
+    return bool(passed) and all(passed) and all(verdict.outcome != "passed" for _, verdict in with_ours)
+
+
+def _canaries(runs: Sequence[_Run]) -> dict[str, frozenset[str]]:
+    """Under which ids each came to what it must come to, in every run that held it."""
+    found: dict[str, frozenset[str]] = {}
+    for seen, _ in runs:
+        for canary, statuses in seen.canaries.items():
+            right = frozenset(place for place, status in statuses.items() if status in wanted(canary.kind))
+            found[canary.key] = found.get(canary.key, right) & right
+    return {key: places for key, places in found.items() if places}
 
 
 def _left_out(task: Task, verdicts: list[Verdict]) -> tuple[str, ...]:
@@ -80,19 +113,6 @@ def _left_out(task: Task, verdicts: list[Verdict]) -> tuple[str, ...]:
         message = f"task {task.task_id}: its reference does not pass its own tests here ({why[:250]})"
         raise InfraError("reference_fails", f"{message}; see `rubrics check-tasks`, correct the image or the task row")
     return tuple(sorted(lost))
-
-
-def _calibration(seen: Observed, left_out: tuple[str, ...], solved: bool) -> Calibration:
-    canaries = {
-        canary.key: ids
-        for canary, found in seen.canaries.items()
-        if (ids := frozenset(place for place, status in found.items() if status in wanted(canary.kind)))
-    }
-    return Calibration(
-        seen.results if solved else None, canaries, seen.recorded,
-        seen.results.problem is None and bool(seen.results.statuses),
-        seen.changed, seen.plugins, left_out,
-    )  # fmt: skip
 
 
 def _no_command(exit_code: int | None) -> str | None:

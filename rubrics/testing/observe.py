@@ -47,12 +47,13 @@ class Observed:
         return frozenset(name for run in self.runs for name in run.plugins)
 
 
-def planted_for(plan: TestPlan, wanted: tuple[str, ...], kept: tuple[str, ...], only: frozenset[str] | None) -> Planted:
+def planted_for(plan: TestPlan, only: frozenset[str] | None) -> Planted:
     """The plan's files with canaries for one run, under names drawn for it."""
     if only is not None and not only:
         return Planted()
     derived = re.search(r"\s-k\b", plan.command) is not None
-    return plant(plan.files, wanted, kept, random.Random(secrets.randbits(64)), only, derived)
+    draw = random.Random(secrets.randbits(64))
+    return plant(plan.files, plan.fail_to_pass, plan.pass_to_pass, draw, only, derived)
 
 
 def observe(session: Session, plan: TestPlan, planted: Planted, timeout: float, reader: Reader) -> Observed:

@@ -12,13 +12,15 @@ import shlex
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rubrics.environments.session import Session
 from rubrics.errors import InfraError
 from rubrics.records.tasks import Sealed, SealedTask, Task
+from rubrics.testing.names import Names
 from rubrics.testing.restore import Listing, listing
+from rubrics.testing.results import Results
 from rubrics.testing.steering import Steering
 from rubrics.testing.task_report import check_pattern
 
@@ -50,6 +52,9 @@ class TestPlan:
     """Whether the environment has a Python that the monitor runs on."""
     report: str | None = None
     """Where the command writes JUnit XML of its own."""
+    fail_to_pass: tuple[str, ...] = ()
+    """Listed tests that must be fixed, by the runner's own ids where these are known."""
+    pass_to_pass: tuple[str, ...] = ()
 
 
 def touched_paths(patch: str) -> tuple[str, ...]:
@@ -84,7 +89,9 @@ def make_plan(task: Task, sealed: SealedTask | None, base: Session, before: Sess
     )
     found = listing(base, steering)
     steering = steering.with_roots(found.entries)
-    return TestPlan(command, present, touched, steering, found, asked.exit_code == 0, report)
+    return TestPlan(
+        command, present, touched, steering, found, asked.exit_code == 0, report, task.fail_to_pass, task.pass_to_pass
+    )
 
 
 class AtBase:
@@ -109,14 +116,36 @@ class AtBase:
         return {path: self._known[path] for path in paths if path in self._known}
 
 
+def with_files_of(plan: TestPlan, task: Task, reference: Results, at_base: AtBase) -> TestPlan:
+    """The plan with the files of base that listed tests stand in by the reference's own run: ids of docstrings name
+    none, and a dotted name may start in any folder. The plan itself when nothing is found."""
+    names = Names(reference)
+    wanted, kept = (
+        tuple(test for name in listed for test in names.find(name)) for listed in (task.fail_to_pass, task.pass_to_pass)
+    )
+    ends = tuple(f"/{path}" for path in files_of((*wanted, *kept)))
+    paths = [path for path in plan.at_base.digests if f"/{path}".endswith(ends) and path not in plan.files]
+    files = at_base(paths)
+    if not files:
+        return plan
+    steering = replace(plan.steering, listed=plan.steering.listed | files.keys())
+    more = {**plan.files, **files}
+    return replace(plan, files=more, steering=steering, fail_to_pass=wanted, pass_to_pass=kept)
+
+
 def opened(text: Sealed | None) -> str:
     return text.open_for("tests") if text is not None else ""
 
 
 def listed_files(task: Task) -> tuple[str, ...]:
-    """Files that listed tests may stand in, by their ids: `path::name`, or `name (package.module.Class)`."""
+    """Files that listed tests may stand in, by their ids."""
+    return files_of((*task.fail_to_pass, *task.pass_to_pass))
+
+
+def files_of(names: Iterable[str]) -> tuple[str, ...]:
+    """Files that tests may stand in, by their ids: `path::name`, or `name (package.module.Class)`."""
     paths: set[str] = set()
-    for name in (*task.fail_to_pass, *task.pass_to_pass):
+    for name in names:
         head, mark, _ = name.partition("::")
         if mark and head.endswith(".py"):
             paths.add(head)

@@ -16,7 +16,7 @@ from rubrics.testing.bounded import Reader
 from rubrics.testing.calibrate import Calibration, calibrate
 from rubrics.testing.compare import compare, settled
 from rubrics.testing.observe import Observed, observe, planted_for
-from rubrics.testing.plan import AtBase, TestPlan, make_plan, opened
+from rubrics.testing.plan import AtBase, TestPlan, make_plan, opened, with_files_of
 from rubrics.testing.restore import put_back
 from rubrics.testing.subverted import Subversion, subversions
 
@@ -74,9 +74,17 @@ def prepare_tests(
     plan = prepared.plan
     reference = opened(sealed.reference_patch if sealed else None)
     state = of_patch(task.task_id, reference) if reference.strip() else None
-    solved = state is not None
-    calibration = calibrate(task, plan, lambda: environment.open(task, state), timeout, prepared.reader, solved=solved)
-    return replace(prepared, calibration=calibration)
+
+    def calibrated(plan: TestPlan) -> Calibration:
+        opener = lambda: environment.open(task, state)  # noqa: E731
+        return calibrate(task, plan, opener, timeout, prepared.reader, solved=state is not None)
+
+    found = calibrated(plan)
+    if not found.canaries and found.reference is not None:
+        wider = with_files_of(plan, task, found.reference, prepared.at_base)
+        if wider is not plan:
+            plan, found = wider, calibrated(wider)
+    return replace(prepared, plan=plan, calibration=found)
 
 
 def uncalibrated(
@@ -126,7 +134,7 @@ def run_tests(
 def _run_in(session: Session, task: Task, prepared: Prepared, timeout: float) -> TestRun:
     plan, calibration = prepared.plan, prepared.calibration
     put = put_back(session, plan.steering, plan.at_base, frozenset(plan.files), prepared.at_base)
-    planted = planted_for(plan, task.fail_to_pass, task.pass_to_pass, frozenset(calibration.canaries))
+    planted = planted_for(plan, frozenset(calibration.canaries))
     seen = observe(session, plan, planted, timeout, prepared.reader)
     run = _judged(task, plan, calibration, seen)
     detail = "; ".join([run.detail, *_limit(seen.done, timeout), *put])
