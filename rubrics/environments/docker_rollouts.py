@@ -9,6 +9,7 @@ else is left is thrown away (`slots.py`).
 from __future__ import annotations
 
 import threading
+from collections.abc import Collection
 from typing import Any
 
 from rubrics.environments import mounts
@@ -56,10 +57,10 @@ class DockerEnvironment:
         """See `Environment.open`."""
         return climb(task, rollout, saved, lambda start: self._begin(start, task.base_commit))
 
-    def save(self, session: Session, owner: str) -> str:
+    def save(self, session: Session, owner: str, without: Collection[str] = ()) -> str:
         """See `Saving.save`."""
         assert isinstance(session, ShellSession)
-        return session.save(owner)
+        return session.save(owner, without)
 
     def stands(self, saved: str, task: Task) -> bool:
         """See `Backend.stands`."""
@@ -131,7 +132,7 @@ class DockerEnvironment:
             why_broken=lambda error: self._why_broken(container, error), oom_kills=oom_kills,
             check_disk=self._check_disk, closer=closer,
             image_digest=image.digest,
-            saver=None if slot else lambda owner: self._images.keep(container, image, owner),
+            saver=None if slot else lambda *kept: self._images.keep(container, image, *kept),
         )  # fmt: skip
 
     def _why_broken(self, container: str, error: Broken) -> str:

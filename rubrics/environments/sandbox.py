@@ -7,7 +7,9 @@ import os
 import shutil
 import signal
 import subprocess
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -85,10 +87,11 @@ class Sandbox:
             check_disk=lambda: self._state.check_disk(self._limits.free_disk),
             closer=self.close,
             image_digest=root.digest,
-            saver=lambda owner: self._save(root, owner),
+            saver=lambda owner, without: self._save(root, owner, without),
         )
 
-    def _save(self, root: Root, owner: str) -> str:
+    def _save(self, root: Root, owner: str, without: Collection[str]) -> str:
+        root = replace(root, env={name: value for name, value in root.env.items() if name not in without})
         upper = self._folder / "upper" if mounts.may_mount() else None
         return keep_folders(self._state, root, self._folder / "root", upper, owner)
 

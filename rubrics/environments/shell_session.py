@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from rubrics.environments.kept_shell import Broken, KeptShell, Ran, quoted
 from rubrics.environments.session import CommandResult, Limits
@@ -32,7 +32,7 @@ class ShellSession:
         check_disk: Callable[[], None],
         closer: Callable[[bool], None],
         image_digest: str | None = None,
-        saver: Callable[[str], str] | None = None,
+        saver: Callable[[str, Collection[str]], str] | None = None,
     ) -> None:
         self.rung = ""
         self.image_digest = image_digest
@@ -99,11 +99,11 @@ class ShellSession:
             self._shell = None
             self._closer(self._dirty)
 
-    def save(self, owner: str) -> str:
+    def save(self, owner: str, without: Collection[str] = ()) -> str:
         """Keep the state; see `Saving.save`."""
         if self._saver is None or self._shell is None or self._ended is not None:
             raise InfraError("state", "this environment cannot be kept: it has ended, or shares a container")
-        return self._saver(owner)
+        return self._saver(owner, without)
 
     def _memory_ran_out(self) -> bool:
         before, self._oom_seen = self._oom_seen, self._oom_kills()
