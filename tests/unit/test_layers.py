@@ -28,6 +28,8 @@ HOMES = {
     "pandas": ("rubrics/store/frames.py",),
     "click": ("rubrics/cli/",),
     "rich": ("rubrics/cli/",),
+    "packaging": ("rubrics/preparation/packages.py",),
+    "zstandard": ("rubrics/preparation/containers.py",),
     "numpy": ("rubrics/rewards/", "rubrics/stages/", "rubrics/store/"),
     "orjson": ("rubrics/jsonio.py", "rubrics/ingest/"),
     "torch": ("rubrics/exports/carried/",),
