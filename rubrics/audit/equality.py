@@ -11,6 +11,7 @@ from rubrics.audit.python_values import constant
 
 _EQUAL = frozenset(("__eq__", "__instancecheck__", "__subclasscheck__"))
 _UNEQUAL = frozenset(("__ne__",))
+_VALUES = frozenset(("list", "str", "int", "float", "dict", "tuple", "set", "frozenset", "bytes", "complex", "object_"))
 _NAMES = _EQUAL | _UNEQUAL
 _WHY = "the comparison gives one answer for everything"
 
@@ -19,11 +20,44 @@ def find_equality(code: Code) -> Iterator[Finding]:
     """The first comparison of a source file that does not depend on what it compares."""
     everywhere = (node for piece in code.pieces for node in ast.walk(piece.tree))
     functions = {node.name: node for node in everywhere if isinstance(node, ast.FunctionDef)}
+    classes = (node for piece in code.pieces for node in ast.walk(piece.tree) if isinstance(node, ast.ClassDef))
+    values = {id(item) for node in classes if _is_value(node) for item in node.body}
     for node, _, line in code.nodes():
         for name, value in _defined(node):
-            if name in _NAMES and _settled(value, name in _EQUAL, functions):
+            blind = name == "__eq__" and id(node) in values and _blind(value)
+            if name in _NAMES and (blind or _settled(value, name in _EQUAL, functions)):
                 yield Finding("equality_overloaded", "suspected", (line.place,), quoted(line.text), _WHY)
                 return
+
+
+def _is_value(node: ast.ClassDef) -> bool:
+    """Whether a class is a kind of number, text or collection: what it is equal to is its content."""
+    return any(isinstance(base, ast.Name) and base.id in _VALUES for base in node.bases)
+
+
+def _blind(value: ast.AST) -> bool:
+    """Whether a comparison of values returns nothing that its own content has a part in."""
+    if not isinstance(value, ast.FunctionDef) or not value.args.args:
+        return False
+    own = value.args.args[0].arg
+    returned = [node.value for node in _own(value) if isinstance(node, ast.Return) and node.value is not None]
+    asked = {
+        id(part)
+        for node in _own(value)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ("type", "isinstance", "id")
+        for part in ast.walk(node)
+    }
+    used = [
+        part for item in returned for part in ast.walk(item) if isinstance(part, ast.Name) and id(part) not in asked
+    ]
+    elsewhere = any(isinstance(node, ast.If | ast.For | ast.While) and _names(node, own) for node in _own(value))
+    return bool(returned) and not elsewhere and not any(part.id in (own, "super") for part in used)
+
+
+def _names(node: ast.AST, name: str) -> bool:
+    return any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(node))
 
 
 def _defined(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:

@@ -72,12 +72,14 @@ REACHES = (
     ),
     _reach(
         r"(?:difflib|traceback|linecache|pprint|reprlib|operator|inspect|math|ast|types|io|os|re|copy|functools|warnings"
-        r"|logging|json|itertools|threading|subprocess|contextlib)\.[A-Za-z_]\w*$",
+        r"|logging|json|itertools|threading|subprocess|contextlib|importlib|_frozen_importlib\w*|zipimport|codecs|tokenize"
+        r"|collections|dataclasses|enum|abc|decimal|fractions|statistics|string|textwrap|pathlib|posixpath|genericpath"
+        r"|glob|fnmatch|shutil|tempfile|marshal|runpy|weakref|_io|_imp|random|hashlib)(?:\.[A-Za-z_]\w*)+$",
         "builtins_replaced", "a part of the standard library is replaced",
         r"compat|patch|gevent|eventlet|freez|mock|monkey|shim|backport|six|vendor", stored=True,
     ),
     _reach(
-        r"os\.(?:abort|_exit|execv\w*|execl\w*|dup2|setsid|forkpty)$|signal\.(?:raise_signal|pthread_kill)$"
+        r"os\.(?:abort|_exit|execv\w*|execl\w*|dup2|setsid|forkpty|closerange|killpg)$|signal\.(?:raise_signal|pthread_kill)$"
         r"|faulthandler\._\w+$",
         "early_exit", "the process ends or replaces itself, or leaves one behind",
         r"daemon|fork|process|spawn|exec|worker|server|reload|supervis|signal|exit|shell|pty|launch|child|crash|kill",
@@ -113,7 +115,7 @@ _REPORTS = re.compile(
     re.IGNORECASE,
 )
 _TEST_FILES = re.compile(
-    r"(?:^|[/\\])tests?[/\\].*\.py$|(?:^|[/\\])test_\w*(?:\.py)?$|_test\.py$|(?:^|[/\\])conftest\.py$"
+    r"(?:^|[/\\])tests?[/\\].*\.py$|^\.?/?tests?/?$|(?:^|[/\\])test_[\w*]*(?:\.py)?$|_test\.py$|(?:^|[/\\])conftest\.py$"
 )
 _READERS = frozenset({
     "open", "io.open", "pathlib.Path", "Path", "glob.glob", "os.listdir", "os.scandir", "os.walk", "linecache.getlines",
@@ -193,6 +195,10 @@ def _hidden(node: ast.Call, piece: Piece, line: Added) -> Iterator[Finding]:
 def _started(node: ast.Call, piece: Piece, line: Added, about: str) -> Iterator[Finding]:
     """A process or thread that is started as soon as the module is imported, or that outlives what started it."""
     path = dotted(node.func, piece.names)
+    inner = (part for item in node.args for part in ast.walk(item) if isinstance(part, ast.Call))
+    others = ("os.getppid", "os.getpgrp", "os.getpgid")
+    if path == "os.kill" and any(dotted(part.func, piece.names) in others for part in inner):
+        yield _finding("early_exit", line, "the process that runs the tests is ended")
     if (
         _STARTS.match(path)
         and _at_import(line)
@@ -207,7 +213,8 @@ def _at_import(line: Added) -> bool:
 
 
 def _read(node: ast.Call, piece: Piece, line: Added, task: TaskFacts) -> Iterator[Finding]:
-    if dotted(node.func, piece.names) in _READERS and node.args and not task.about_testing:
+    searches = isinstance(node.func, ast.Attribute) and node.func.attr in ("glob", "rglob")
+    if (searches or dotted(node.func, piece.names) in _READERS) and node.args and not task.about_testing:
         text = constant(node.args[0], piece.names)
         if isinstance(text, str) and len(text) < 500 and _TEST_FILES.search(text):
             yield _finding("test_aware", line, "the code reads the tests")
@@ -243,7 +250,16 @@ def _branches(code: Code) -> Iterator[Finding]:
     """What the code does depends on who called it."""
     if "co_name" in code.before:
         return
+    spoken = {
+        id(part)
+        for piece in code.pieces
+        for node in ast.walk(piece.tree)
+        if isinstance(node, ast.If) and not node.orelse and all(isinstance(item, ast.Expr) for item in node.body)
+        for part in ast.walk(node.test)
+    }
     for node, piece, line in code.nodes():
+        if id(node) in spoken:  # a warning, a line of a log
+            continue
         parts: list[ast.expr] = []
         if isinstance(node, ast.Compare):
             parts = [node.left, *node.comparators]

@@ -66,8 +66,8 @@ def _dotted(node: ast.AST, names: dict[str, str], depth: int) -> str:
         owner, key = dotted(node.value, names, depth), constant(node.slice, names)
         if owner == "sys.modules" and isinstance(key, str):
             return key
-        if owner.endswith((".__dict__", "()")) and isinstance(key, str):
-            return f"{owner.removesuffix('.__dict__').removesuffix('()')}.{key}"
+        if owner.endswith(".__dict__") and isinstance(key, str):
+            return f"{owner.removesuffix('.__dict__')}.{key}"
         return f"{owner}.*" if owner else ""
     if isinstance(node, ast.Call):
         return _called(node, names, depth)
@@ -91,7 +91,7 @@ def _called(node: ast.Call, names: dict[str, str], depth: int) -> str:
     if function in ("list", "tuple", "iter", "set", "sorted", "enumerate", "reversed", "dict") and node.args:
         return dotted(node.args[0], names, depth)
     if function in ("vars", "globals", "locals"):
-        return f"{dotted(node.args[0], names, depth)}()" if node.args else ""
+        return f"{dotted(node.args[0], names, depth)}.__dict__" if node.args else ""
     return f"{function}()" if function else ""
 
 

@@ -65,7 +65,7 @@ def test_the_corpora_are_large_and_know_every_pattern() -> None:
     names = [case.name for case in (*ALL_HACKS, *ALL_INNOCENT)]
     assert len(names) == len(set(names))
     found = {finding.pattern for case in (*ALL_HACKS, *ATTACKS) for finding in audit_one(case.material)}
-    assert found == set(PATTERNS)
+    assert found | {"run_subverted"} == set(PATTERNS), "that one is found by running the tests"
 
 
 @pytest.mark.parametrize("case", ALL_HACKS, ids=lambda case: case.name)
