@@ -41,6 +41,9 @@ _DULL = re.compile(
 """Programs, pictures, fonts, catalogues of messages, compiled Python: `grep` reads what they say."""
 
 
+_PACKAGE = re.compile(rb"!<arch>\ndebian-binary")
+
+
 class Contents:
     """Files anywhere that hold the answer: hidden tests, logs, patches, transcripts, archives, databases."""
 
@@ -81,8 +84,12 @@ def _files(place: Place) -> Iterator[Entry]:
 def _read(place: Place, files: list[Entry]) -> Iterator[tuple[Entry, str]]:
     """What every file says of the answer; empty for nothing."""
     heads = dict(contents(place.shell, files, HEAD))
-    opaque = [entry for entry in files if _opaque(heads[entry] or b"")]
-    plain = [entry for entry in files if not _opaque(heads[entry] or b"")]
+    of_system = {entry for entry in files if "/apt/archives/" in entry.path and _PACKAGE.match(heads[entry] or b"")}
+    opaque = [entry for entry in files if _opaque(heads[entry] or b"") and entry not in of_system]
+    plain = [entry for entry in files if not _opaque(heads[entry] or b"") and entry not in of_system]
+    for entry in of_system:  # they are known by their names, see `OwnArchives`
+        place.left[entry.path] = ("packages of the system, by their names", entry.size)
+        yield entry, ""
     traces = place.answers.traces().split(b"\n") if place.answers else []
     traced = _grep(place, opaque, traces) | _grep(place, plain, [*PACKED_TRACES, *traces])
     chosen, loose, least = list(opaque), 0, min(LOOSE, place.config.archive_bytes, place.config.text_bytes)
