@@ -21,7 +21,7 @@ from rubrics.cli.ranking import rank
 from rubrics.cli.reading import query, report, show
 from rubrics.cli.running import demo, ingest, reward, run, score, synthesize
 from rubrics.cli.testing import check_tasks, test
-from rubrics.cli.upkeep import clean, status
+from rubrics.cli.upkeep import clean, repair, status
 
 
 class _Ended(Exception):
@@ -63,20 +63,24 @@ def cli(ctx: click.Context) -> None:
 for command in (
     run, demo, ingest, facts, prepare, test, check_tasks, synthesize, score, audit, rank, reward, export, report, show,
     show_prompt, query, estimate, status, doctor, clean,
+    repair,
 ):  # fmt: skip
     cli.add_command(command)
 
 
 def main() -> None:
     """Run the command; whatever ends it is one line on standard error and an exit code (`rubrics.cli.failing`)."""
-    signal.signal(signal.SIGTERM, _stop)
+    stop = _Stop()
+    signal.signal(signal.SIGINT, stop)
+    signal.signal(signal.SIGTERM, stop)
     try:
         code = cli.main(standalone_mode=False) or 0
         sys.stdout.flush()
     except SystemExit:
         raise
     except BaseException as error:
-        line, code = told(error.__cause__ if isinstance(error, _Ended) and error.__cause__ else error, sys.argv)
+        ended = error.__cause__ if isinstance(error, _Ended) and error.__cause__ else error
+        line, code = told(KeyboardInterrupt() if stop.asked else ended, sys.argv)
         if line:
             click.echo(f"rubrics: {line}", err=True)
         if code in (130, 141):
@@ -91,6 +95,11 @@ def _leave(code: int) -> NoReturn:
     os._exit(code)
 
 
-def _stop(*_: object) -> NoReturn:
-    """Asked to end: end as after Ctrl-C."""
-    raise KeyboardInterrupt
+class _Stop:
+    """What Ctrl-C and SIGTERM do. Remembered, because libraries make errors of it, DuckDB for one."""
+
+    asked = False
+
+    def __call__(self, *_: object) -> NoReturn:
+        self.asked = True
+        raise KeyboardInterrupt

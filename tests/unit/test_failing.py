@@ -121,6 +121,21 @@ def test_the_command_itself_ends_so(tmp_path: Path, raised: str, code: int) -> N
     assert len(list(tmp_path.iterdir())) == (code == 3)
 
 
+def test_a_stop_that_a_library_made_an_error_of_is_a_stop(tmp_path: Path) -> None:
+    """DuckDB says `RuntimeError: Query interrupted` when a signal comes during a query."""
+    done = run(
+        tmp_path,
+        "import os, signal\n"
+        "def asked(**values):\n"
+        "    try: os.kill(os.getpid(), signal.SIGTERM)\n"
+        "    except KeyboardInterrupt: raise RuntimeError('Query interrupted') from None\n"
+        "main.cli.commands['status'].callback = asked\n"
+        "main.cli.commands['status'].params = []\n", "status"
+    )  # fmt: skip
+    assert done.returncode == 130
+    assert done.stderr.startswith("rubrics: stopped")
+
+
 def test_the_command_alone_prints_its_help_in_lines(tmp_path: Path) -> None:
     done = run(tmp_path, "")
     assert done.returncode == 0
