@@ -23,6 +23,8 @@ import click
 
 from rubrics import __version__
 from rubrics.errors import RubricsError
+from rubrics.models.exceptions import secrets_of
+from rubrics.models.failures import scrub
 from rubrics.visible import one_line, shortened
 
 STOPPED = "stopped; the store holds what the stages before had finished, and the same command goes on from there"
@@ -94,11 +96,12 @@ def _usage(error: click.ClickException) -> str:
 def _fault(error: BaseException, words: list[str]) -> str:
     """One line; the whole trace goes into a file that only this user reads."""
     said = shortened(one_line(f"{type(error).__name__}: {error}"), 200)
-    details = "".join(traceback.format_exception(error))
     about = f"rubrics {__version__}, Python {platform.python_version()}, {sys.platform}\n{shlex.join(words)}\n\n"
+    secrets = secrets_of(None, os.environ)
+    said, details = (scrub(text, secrets) for text in (said, about + "".join(traceback.format_exception(error))))
     try:
         with tempfile.NamedTemporaryFile("w", prefix="rubrics-fault-", suffix=".txt", delete=False) as file:
-            file.write(about + details)
+            file.write(details)
         where = f"the details are in {file.name}"
     except OSError as full:
         where = f"the details could not be written ({os_sentence(full)})"
