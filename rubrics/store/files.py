@@ -16,12 +16,12 @@ TEMPORARY = ".*.tmp"
 
 @contextmanager
 def named(path: Path) -> Iterator[None]:
-    """An error of the system in here that names no file is about this one: a write to a full disk names none."""
+    """An error of the system in here that names no file, as of a full disk, or a temporary one, is about this one."""
     try:
         yield
     except OSError as error:
-        if error.filename is None:
-            error.filename = str(path)
+        if error.filename is None or Path(os.fsdecode(error.filename)).match(TEMPORARY):
+            error.filename, error.filename2 = str(path), None
         raise
 
 

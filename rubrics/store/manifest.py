@@ -97,6 +97,8 @@ def is_lost(root: Path) -> bool:
 
 
 def _absent(root: Path) -> str:
+    if root.exists() and not root.is_dir():
+        return f"{root}: no folder; name a store, or make one with `rubrics run`"
     if is_lost(root):
         return f"{root}: its manifest.json is lost; `rubrics repair --store {root}` makes it again from the parts"
     return f"{root}: no manifest.json here; name a store, or make one with `rubrics run`"

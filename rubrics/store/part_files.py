@@ -106,7 +106,8 @@ def fault_of(root: Path, part: str) -> str | None:
     """What is wrong with a part, as the end of a sentence; null when its bytes are those that were written.
 
     A process reads a part's bytes once for this; afterwards it looks at size and times, unless the file was changed so
-    short a time before that these prove nothing. Of a part without a digest only its two ends are looked at.
+    short a time before that these prove nothing. Of a part without a digest only its two ends are looked at. Raises
+    `PermissionError`.
     """
     path = root / part
     try:
@@ -124,6 +125,8 @@ def fault_of(root: Path, part: str) -> str | None:
         return "is not what was written: damaged, or replaced" if _has_both_ends(path) else "is cut short, or damaged"
     except (FileNotFoundError, NotADirectoryError):
         return "is not there"
+    except PermissionError:
+        raise  # nothing is wrong with the part
     except OSError as error:
         return f"cannot be read ({error.strerror})"
 

@@ -135,19 +135,19 @@ class _OpenPart:
 
     def __init__(self, path: Path, schema: pa.Schema, said: Mapping[str, str]) -> None:
         self.path = path
-        with named(path):
+        with named(path.parent):
             self._handle: IO[bytes] = open(path, "wb")  # noqa: SIM115  (closed by close or discard)
             self._writer = pq.ParquetWriter(
                 self._handle, schema.with_metadata(dict(said)), compression="zstd", compression_level=3
             )
 
     def write(self, table: pa.Table, row_group: int) -> None:
-        with named(self.path):
+        with named(self.path.parent):
             self._writer.write_table(table.replace_schema_metadata(self._writer.schema.metadata), row_group)
 
     def close(self, more: Mapping[str, str]) -> str:
         """Make it whole and safe on the disk; returns the digest of its bytes."""
-        with named(self.path):
+        with named(self.path.parent):
             if more:
                 self._writer.add_key_value_metadata(dict(more))
             self._writer.close()

@@ -65,7 +65,9 @@ def repair(root: Path, take: Collection[str] = ()) -> tuple[str, list[Choice]]:
         made = Manifest(tables, last)
         if made != manifest:
             write_manifest(paths.manifest, made)
-        write_atomic(paths.views, views_sql(made))
+        views = views_sql(made)
+        if not paths.views.is_file() or paths.views.read_bytes() != views.encode():
+            write_atomic(paths.views, views)
     return source, choices
 
 

@@ -43,6 +43,8 @@ class Store:
         if store.paths.manifest.exists() or is_lost(store.paths.root):
             store.manifest()
             return store
+        if store.paths.root.exists() and not store.paths.root.is_dir():
+            raise StoreError(f"{root}: no folder; name another one with --store")
         if store.paths.root.exists() and not _is_new(store.paths.root):
             raise StoreError(f"{root}: not empty and not a store; name another folder with --store")
         store.paths.root.mkdir(parents=True, exist_ok=True)
@@ -239,4 +241,4 @@ def distinct(names: Sequence[str]) -> list[str]:
 
 def _is_new(root: Path) -> bool:
     """A folder without anything but what a store leaves that was killed while it was made."""
-    return root.is_dir() and all(item.name == ".lock" or item.match(TEMPORARY) for item in root.iterdir())
+    return all(item.name == ".lock" or item.match(TEMPORARY) for item in root.iterdir())
