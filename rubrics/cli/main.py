@@ -79,6 +79,8 @@ def main() -> None:
     except SystemExit:
         raise
     except BaseException as error:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)  # it is ending
         ended = error.__cause__ if isinstance(error, _Ended) and error.__cause__ else error
         line, code = told(KeyboardInterrupt() if stop.asked else ended, sys.argv)
         if line:
