@@ -105,6 +105,10 @@ def run_flow_with_progress(name: str, options: Options, quiet: bool, runner: str
         from rubrics.stages.models import model_settings
 
         model_settings(options)  # an address with a password is refused before Prefect records it
+    if not options.dumps:
+        from rubrics.store.store import Store
+
+        Store.open(Path(options.store))  # a mistyped store is refused before a server is started
 
     logger = logging.getLogger("rubrics")
     handler = _Progress()

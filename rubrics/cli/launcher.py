@@ -42,6 +42,9 @@ def run_flow(name: str, options: dict[str, Any], runner: str | None = None) -> A
     `PREFECT_API_URL` names, else on a temporary one. Null: Prefect where `PREFECT_API_URL` is set.
     Paths in `options` must be absolute.
     """
+    from rubrics.cli.temporary_server import sweep_servers, temporary_server
+
+    sweep_servers()
     server = os.environ.get("PREFECT_API_URL")
     if (runner or ("prefect" if server else "local")) == "local":
         from rubrics.cli.local import run_local
@@ -50,8 +53,6 @@ def run_flow(name: str, options: dict[str, Any], runner: str | None = None) -> A
     with _neutral_folder(), _changed(_ALWAYS):
         if server:
             return _under_prefect(name, options)
-        from rubrics.cli.temporary_server import temporary_server
-
         with temporary_server(os.environ) as variables, _changed(variables):
             return _under_prefect(name, options)
 

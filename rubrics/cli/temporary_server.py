@@ -2,7 +2,7 @@
 
 It listens on loopback behind a password, and keeps its database in a private folder of its own. It ends when the
 process that started it ends, however that ends: it reads from a pipe whose other end only that process holds. The
-folder goes with it; what is left when both were killed at once goes when the next one starts.
+folder goes with it; what is left when both were killed at once goes with the next run of any kind.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -27,6 +28,8 @@ from rubrics.errors import UsageError
 
 STARTING = 120.0
 """Seconds that the server may take until it answers."""
+UNUSED = 3600.0
+"""Seconds for which nobody wrote to that database: then no run of an earlier version uses it."""
 _LOCK = "lock"
 _QUIET = {
     "PREFECT_SERVER_SERVICES_SCHEDULER_ENABLED": "false",
@@ -66,7 +69,7 @@ def temporary_server(environment: Mapping[str, str]) -> Iterator[dict[str, str]]
     finally:
         if server is not None:
             server.kill()
-            server.wait()
+            server.communicate()
         shutil.rmtree(folder, ignore_errors=True)
         lock.close()
 
@@ -88,12 +91,31 @@ def _wait_until_it_answers(port: int) -> None:
     )
 
 
+def sweep_servers() -> None:
+    """Remove what servers left whose run and server are gone."""
+    home = _home()
+    if home.is_dir():
+        with suppress(OSError), _alone(home):
+            _sweep(home)
+
+
+def _home() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rubrics" / "prefect"
+
+
+@contextmanager
+def _alone(home: Path) -> Iterator[None]:
+    """Nobody else makes or removes folders of servers meanwhile."""
+    with open(home / ".lock", "ab", opener=_private) as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def _private_folder() -> tuple[Path, IO[bytes]]:
     """A new folder that only this user reads, and its lock, which lives as long as run or server do."""
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rubrics" / "prefect"
+    home = _home()
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with open(home / ".lock", "ab") as all_of_them:
-        fcntl.flock(all_of_them, fcntl.LOCK_EX)
+    with _alone(home):
         _sweep(home)
         folder = Path(tempfile.mkdtemp(prefix="run-", dir=home))
         lock = open(folder / _LOCK, "xb", opener=_private)  # noqa: SIM115  (closed by who asked)
@@ -106,12 +128,11 @@ def _private(path: str, flags: int) -> int:
 
 
 def _sweep(home: Path) -> None:
-    """Remove folders whose run and server are gone, and the one database that earlier versions shared."""
+    """Remove folders whose run and server are gone, and the one database that runs of earlier versions shared."""
     for item in home.iterdir():
-        if item.name == ".lock":
-            continue
         if not (item.name.startswith("run-") and item.is_dir()):
-            shutil.rmtree(item) if item.is_dir() and not item.is_symlink() else item.unlink(missing_ok=True)
+            if item.name.startswith("prefect.db") and time.time() - item.stat().st_mtime > UNUSED:
+                item.unlink(missing_ok=True)
             continue
         with suppress(OSError), open(item / _LOCK, "ab") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -41,8 +41,8 @@ class _File:
     label: Label | None
 
 
-def left_versions(root: Path, take: Collection[str] = ()) -> list[Left]:
-    """Every committed version that the parts in a folder speak of, oldest first.
+def left_versions(root: Path, take: Collection[str] = ()) -> tuple[list[Left], list[Left]]:
+    """Every committed version that the parts in a folder speak of, oldest first; and those that do not count.
 
     A run that was killed before its commit does not count: one counts when each table that it wrote has its last part,
     or when a later one that counts so shows that there had been a commit (its other tables were cleaned away since).
@@ -56,8 +56,9 @@ def left_versions(root: Path, take: Collection[str] = ()) -> list[Left]:
         runs[file.run].append(file)
     found = [item for run in runs.values() for item in _of_run(run, rows)]
     known = {item.table for item in found}
-    found = _committed(found) + [item for item in _unlabelled(files, rows) if item.table not in known]
-    return _ordered(root, found, set(take))
+    counted = _committed(found)
+    older = [item for item in _unlabelled(files, rows) if item.table not in known]
+    return _ordered(root, counted + older, set(take)), [item for item in found if item not in counted]
 
 
 def _files(root: Path) -> Iterable[_File]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rubrics import __version__
+from rubrics.digests import digest128
 from rubrics.errors import StoreError
 from rubrics.store.files import write_atomic
 from rubrics.store.part_files import PART
@@ -48,9 +49,13 @@ class Manifest:
         return {part for versions in self.tables.values() for version in versions for part in version.parts}
 
 
+class OtherFormatError(StoreError):
+    """A manifest is whole, and of another major format version."""
+
+
 def read_manifest(path: Path) -> Manifest:
-    """Read a manifest. Raises `StoreError` when it is missing, broken, or of another major format version; `OSError`
-    when it is there and may not be read."""
+    """Read a manifest. Raises `StoreError` when it is missing or broken, `OtherFormatError` when it is of another major
+    format version, `OSError` when it is there and may not be read."""
     try:
         if path.exists() and not path.is_file():
             raise StoreError(f"{path}: no regular file; move it away: `rubrics repair` makes a manifest from the parts")
@@ -61,11 +66,19 @@ def read_manifest(path: Path) -> Manifest:
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise _broken(path, error) from None
     if found != FORMAT_MAJOR or isinstance(found, bool):
-        raise StoreError(
+        raise OtherFormatError(
             f"{path}: format {found!r}, this program reads format {FORMAT_MAJOR}; "
             f"use the version that wrote it ({content.get('producer', 'unknown')}) or make the store again"
         )
+    if "digest" in content and content["digest"] != _digest(content):
+        raise _broken(path, ValueError("its digest is that of another one"))
     return _from_json(path, content)
+
+
+def _digest(content: dict[str, Any]) -> str:
+    """Over everything that a manifest says, but the digest itself."""
+    said = {name: value for name, value in content.items() if name != "digest"}
+    return digest128([json.dumps(said, sort_keys=True)])
 
 
 def _from_json(path: Path, content: dict[str, Any]) -> Manifest:
@@ -106,7 +119,7 @@ def _absent(root: Path) -> str:
 
 def write_manifest(path: Path, manifest: Manifest) -> None:
     """Replace the manifest in one step: a reader sees the old one or the new one."""
-    content = {
+    content: dict[str, Any] = {
         "format": FORMAT_MAJOR,
         "producer": f"rubrics {__version__}",
         "commits": manifest.commits,
@@ -115,4 +128,4 @@ def write_manifest(path: Path, manifest: Manifest) -> None:
             for name, versions in sorted(manifest.tables.items())
         },
     }
-    write_atomic(path, json.dumps(content, indent=1) + "\n")
+    write_atomic(path, json.dumps({**content, "digest": _digest(content)}, indent=1) + "\n")

@@ -84,12 +84,20 @@ def label_of(path: Path) -> Label | None:
         found = pq.read_metadata(path)
         said: Mapping[bytes, bytes] = found.metadata or {}
         table = said[b"rubrics.table"].decode()
-        closes = json.loads(said[b"rubrics.closes"]) if b"rubrics.closes" in said else None
-        closing = closes and Closing(int(closes["parts"]), tuple(closes["carried"]), tuple(closes["tables"]))
+        closing = _closing(table, said[b"rubrics.closes"]) if b"rubrics.closes" in said else None
         commit = int(said.get(b"rubrics.commit", b"0"))
         return Label(table, said.get(b"rubrics.stage", b"").decode(), commit, found.num_rows, closing)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, pa.ArrowException):
         return None
+
+
+def _closing(table: str, text: bytes) -> Closing:
+    said = json.loads(text)
+    for part in said["carried"]:
+        match = PART.fullmatch(part)
+        if match is None or match["table"] != table:
+            raise ValueError(f"{part!r} is no part of table {table}")
+    return Closing(int(said["parts"]), tuple(said["carried"]), tuple(map(str, said["tables"])))
 
 
 def digest_of(path: Path) -> str:

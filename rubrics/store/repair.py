@@ -17,7 +17,7 @@ from rubrics.errors import StoreError
 from rubrics.store.connections import check_unique, told_as_store_error
 from rubrics.store.files import locked, write_atomic
 from rubrics.store.left import Left, fault_of_version, left_versions
-from rubrics.store.manifest import Manifest, Version, is_lost, read_manifest, write_manifest
+from rubrics.store.manifest import Manifest, OtherFormatError, Version, is_lost, read_manifest, write_manifest
 from rubrics.store.part_files import fault_of, label_of
 from rubrics.store.paths import StorePaths
 from rubrics.store.schema import TABLES
@@ -59,8 +59,8 @@ def repair(root: Path, take: Collection[str] = ()) -> tuple[str, list[Choice]]:
     with locked(paths.lock):
         manifest, why = _readable(paths.manifest)
         source = "its manifest" if manifest else f"what the parts say ({why})"
-        before = _listed(manifest) if manifest else left_versions(paths.root, take)
-        tables, choices = _chosen(paths.root, before, "kept" if manifest else "found")
+        before, dropped = (_listed(manifest), []) if manifest else left_versions(paths.root, take)
+        tables, choices = _chosen(paths.root, before, "kept" if manifest else "found", dropped)
         last = manifest.commits if manifest else max((item.commit for item in before), default=0)
         made = Manifest(tables, last)
         if made != manifest:
@@ -74,9 +74,9 @@ def repair(root: Path, take: Collection[str] = ()) -> tuple[str, list[Choice]]:
 def _readable(path: Path) -> tuple[Manifest | None, str]:
     try:
         return read_manifest(path), ""
-    except StoreError as error:
-        if path.exists() and "this program reads format" in str(error):
-            raise
+    except OtherFormatError:
+        raise
+    except StoreError:
         return None, "manifest.json is not there" if not path.exists() else "manifest.json cannot be read"
 
 
@@ -84,22 +84,26 @@ def _listed(manifest: Manifest) -> list[Left]:
     return [Left(table, version) for table, versions in manifest.tables.items() for version in versions]
 
 
-def _chosen(root: Path, found: Sequence[Left], state: str) -> tuple[dict[str, tuple[Version, ...]], list[Choice]]:
+def _chosen(
+    root: Path, found: Sequence[Left], state: str, dropped: Sequence[Left]
+) -> tuple[dict[str, tuple[Version, ...]], list[Choice]]:
     """Per table the versions up to the newest whole one."""
     tables, choices = {}, []
-    for table in sorted({item.table for item in found}):
+    for table in sorted({item.table for item in (*found, *dropped)}):
         items = [item for item in found if item.table == table]
+        unfinished = "".join(
+            f"; left out, its run did not end: {item.said()}" for item in dropped if item.table == table
+        )
         wrong = []
         while items and (fault := fault_of_version(root, items[-1]) or _repeats(root, items[-1])):
             wrong.append(f"{_named(root, items.pop())}: {fault}")
         if items:
             tables[table] = tuple(item.version for item in items)
             version = items[-1].version
-            choices.append(
-                Choice(table, "older" if wrong else state, version.rows, _named(root, items[-1]), _way(table, wrong))
-            )
-        else:
-            choices.append(Choice(table, "lost", None, "", _way(table, wrong)))
+            said = (_way(table, wrong) + unfinished).removeprefix("; ")
+            choices.append(Choice(table, "older" if wrong else state, version.rows, _named(root, items[-1]), said))
+        elif wrong:
+            choices.append(Choice(table, "lost", None, "", _way(table, wrong) + unfinished))
     return tables, choices
 
 

@@ -208,7 +208,7 @@ def listening_port(pid: int) -> int:
     return port
 
 
-def test_what_a_run_and_its_server_left_that_were_killed_at_once_goes_with_the_next_start(
+def test_what_a_run_and_its_server_left_that_were_killed_at_once_goes_with_the_next_run(
     alone: Command, tmp_path: Path
 ) -> None:
     home = alone.home / "cache" / "rubrics" / "prefect"
@@ -220,8 +220,10 @@ def test_what_a_run_and_its_server_left_that_were_killed_at_once_goes_with_the_n
         process.communicate()
         assert_ended(servers)
         assert len(list(home.glob("run-*"))) == 1, "the one before went when this one started"
-    (home / "prefect.db").write_text("of an earlier version")
-    alone("demo", "--runner", "prefect", cwd=tmp_path, code=1)
+    for name in ("prefect.db", "prefect.db-wal"):
+        (home / name).write_text("of an earlier version")
+        os.utime(home / name, (0, 0))
+    alone("demo", cwd=tmp_path, code=1)
     assert left(alone) == []
 
 

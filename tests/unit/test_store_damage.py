@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from rubrics.errors import StoreError
 from rubrics.store import parts as parts_module
 from rubrics.store import store as store_module
-from rubrics.store.part_files import PART, digest_of, label_of
+from rubrics.store.part_files import PART, Closing, digest_of, label_of
 from rubrics.store.parts import PartWriter
 from rubrics.store.repair import look_over, repair
 from rubrics.store.schema import TABLES
@@ -212,7 +212,7 @@ def as_earlier_programs(store: Store) -> None:
         text = text.replace(part, older)
         (store.paths.root / part).rename(store.paths.root / older)
     content = json.loads(text)
-    del content["commits"]
+    del content["commits"], content["digest"]
     store.paths.manifest.write_text(json.dumps(content))
 
 
@@ -307,7 +307,19 @@ def flipped(store: Store) -> None:
     flip(store.paths.manifest, 0)
 
 
-@pytest.mark.parametrize("harm", [lost, cut, flipped])
+def renamed(store: Store) -> None:
+    """A damage that leaves a manifest in form: the name of a part, and the number of rows."""
+    text = store.paths.manifest.read_text()
+    part = next(iter(store.manifest().parts()))
+    store.paths.manifest.write_text(text.replace(part, part.replace("-00000", "-00001")))
+
+
+def counted_wrong(store: Store) -> None:
+    text = store.paths.manifest.read_text()
+    store.paths.manifest.write_text(text.replace('"rows": 32', '"rows": 33'))
+
+
+@pytest.mark.parametrize("harm", [lost, cut, flipped, renamed, counted_wrong])
 def test_a_lost_or_damaged_manifest_is_made_again_from_the_parts(copied: Store, harm: Callable[[Store], None]) -> None:
     before, manifest, views = tables(copied), copied.paths.manifest.read_bytes(), copied.paths.views.read_bytes()
     harm(copied)
@@ -395,12 +407,12 @@ def killed_in_the_middle(store: Store, what: dict[str, list[int]], number: int) 
 
 
 @given(STEPS)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_after_any_runs_a_manifest_made_again_gives_the_same_tables(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, Any]]
 ) -> None:
     store = Store.create(tmp_path_factory.mktemp("any") / "store")
-    with patch.object(parts_module, "PART_ROWS", 2):
+    with patch.object(parts_module, "PART_ROWS", 2), patch("os.fsync"):
         for number, (kind, what) in enumerate(steps):
             take_step(store, kind, what, number)
     before, versions = tables(store), store.manifest()
@@ -490,6 +502,28 @@ def test_a_run_killed_when_every_part_was_there_counts_as_committed(tmp_path: Pa
     store.paths.manifest.unlink()
     repair(store.paths.root)
     assert store.rows("tasks", ["task_id"]) == [{"task_id": "b"}]
+
+
+def test_a_run_that_did_not_end_is_named_where_it_is_left_out(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "store")
+    versions_of_tasks(store, "a")
+    killed_in_the_middle(store, {"tasks": [1], "facts": [2]}, 1)
+    store.paths.manifest.unlink()
+    _, choices = repair(store.paths.root)
+    (choice,) = [choice for choice in choices if choice.table == "tasks"]
+    assert (choice.state, choice.rows) == ("found", 1)
+    assert choice.wrong.startswith("left out, its run did not end: killed, commit 2, run ")
+
+
+def test_parts_carried_from_elsewhere_are_no_parts(tmp_path: Path) -> None:
+    """What a part says is as hostile as a dump: a name that leaves the store would stand in views."""
+    store = Store.create(tmp_path / "store")
+    closing = Closing(1, ("../../etc/x.parquet",), ("tasks",))
+    with patch.object(parts_module, "Closing", lambda *given: closing):
+        write(store, tasks=[{"task_id": "a"}])
+    assert label_of(parts_of(store, "tasks")[0]) is None
+    store.paths.manifest.unlink()
+    assert repair(store.paths.root)[1] == []
 
 
 def test_two_runs_that_are_the_same_commit_are_refused_with_the_choices(tmp_path: Path) -> None:
