@@ -56,15 +56,14 @@ def print_table(rows: Sequence[dict[str, Any]]) -> None:
 
 
 def fitted(natural: Sequence[int], room: int) -> list[int] | None:
-    """The width of each column where all fit into `room`, the long ones cut down evenly; null where the long ones would
-    have less than `NARROW`."""
+    """The width of each column where all fit into `room`, the longest ones cut down first; null where they would have
+    less than `NARROW`."""
     widths = [min(wanted, NARROW) for wanted in natural]
     left = room - sum(widths)
     if left < 0:
         return None
-    short = [i for i, wanted in enumerate(natural) if wanted > widths[i]]
-    for done, i in enumerate(sorted(short, key=lambda i: natural[i])):
-        more = min(natural[i] - widths[i], left // (len(short) - done))
+    for i in sorted(range(len(natural)), key=lambda i: natural[i]):
+        more = min(natural[i] - widths[i], left)
         widths[i] += more
         left -= more
     return widths
