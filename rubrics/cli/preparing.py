@@ -30,7 +30,7 @@ _TABLE = """
 )  # fmt: skip
 @click.option("--config", metavar="FILE", help="TOML file with a table `preparation`: what is kept, what is searched.")
 @model_options
-@shared("tasks", "limit", "workers")
+@shared("tasks", "limit", "workers", "runner")
 def prepare(as_json: bool, **values: Any) -> int:
     """Open every task's environment, remove what gives its answer away, prove that nothing is left.
 
@@ -46,7 +46,7 @@ def prepare(as_json: bool, **values: Any) -> int:
     from rubrics.store.store import Store
 
     options = options_from(values)
-    done = run_flow_with_progress("prepare_environments", options, quiet=as_json)
+    done = run_flow_with_progress("prepare_environments", options, as_json, values["runner"])
     store = Store.open(Path(options.store))
     rows = store.query(_TABLE).to_pylist()
     census = store.query("FROM census_totals WHERE stage = 'prepare'").to_pylist()

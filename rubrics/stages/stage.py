@@ -59,7 +59,7 @@ def drive(stage: Stage, store: Store, submit: Submit, window: int) -> int:
     At most `window` chunks are under way at once. When a chunk fails, nothing of the stage's run is kept.
     """
     done, unit = 0, getattr(stage, "unit", "rollouts")
-    with store.writing() as run:
+    with store.writing(stage.name) as run:
         run.keep("census", "stage <> $stage", stage=stage.name)
         waiting: deque[Future] = deque()
         log.info("%s: started", stage.name)

@@ -25,7 +25,6 @@ HOMES = {
     "docker": ("rubrics/environments/docker_engine.py",),
     "requests": ("rubrics/environments/docker_engine.py",),
     "yaml": ("rubrics/rules/", "rubrics/ingest/"),
-    "pandas": ("rubrics/store/frames.py",),
     "click": ("rubrics/cli/",),
     "rich": ("rubrics/cli/",),
     "packaging": ("rubrics/preparation/packages.py",),
