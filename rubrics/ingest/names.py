@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from rubrics.digests import digest128
-from rubrics.ingest.items import FileRef
+from rubrics.ingest.items import FileRef, RunName
 
 MAX_NAME = 120
 """Longest file name that `safe_name` gives, in characters."""
@@ -66,7 +66,7 @@ def stem(file: FileRef) -> str:
     return name
 
 
-def run_of_folder(file: FileRef, task_id: str | None = None) -> str:
+def folder_run(file: FileRef, task_id: str | None = None) -> RunName:
     """The run that a file belongs to by the folders above it.
 
     The folder named as the task and the folders that name a kind of content are passed over. The names come from
@@ -75,18 +75,23 @@ def run_of_folder(file: FileRef, task_id: str | None = None) -> str:
     folders = list(file.folders)
     if task_id is not None and folders and folders[-1] == task_id:
         folders.pop()
-    named = [name for name in folders if name.lower() not in GENERIC_FOLDERS]
     while folders and folders[-1].lower() in GENERIC_FOLDERS:
         folders.pop()
-    if folders:
-        return folders[-1]
-    return named[-1] if named else stem(file)
+    return RunName(folders[-1], tuple(folders)) if folders else _own_name(file)
 
 
-def run_of_rows(file: FileRef) -> str:
+def rows_run(file: FileRef) -> RunName:
     """The run of a file of rows: its own name, or its folder's where the name says nothing."""
-    own = stem(file)
-    return run_of_folder(file) if own.lower() in GENERIC_STEMS else own
+    return folder_run(file) if stem(file).lower() in GENERIC_STEMS else _own_name(file)
+
+
+def run_of_folder(file: FileRef, task_id: str | None = None) -> str:
+    """The name of `folder_run`."""
+    return folder_run(file, task_id).name
+
+
+def _own_name(file: FileRef) -> RunName:
+    return RunName(stem(file), (*file.folders, stem(file)))
 
 
 def folders_of(path: Path) -> tuple[str, ...]:
