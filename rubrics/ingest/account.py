@@ -7,7 +7,7 @@ Pure: it reads rows of the census. A thing (a file, a row) was either taken for 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,32 +38,40 @@ def account_of(census: Sequence[Mapping[str, Any]], rollouts: int) -> Account:
     """The account by the census rows of stage ingest (`subject`, `kind`, `place`, `detail`, `count`) and by the number
     of rollouts that were read."""
     rows = [row for row in census if row["stage"] == "ingest"]
-    lines, failed = [], False
-    nothing = (
-        [row for row in rows if row["subject"] in ("file", "row") and row["kind"] in UNREAD] if not rollouts else []
-    )
-    if nothing:
-        failed = True
-        lines.append(f"no rollout was read: {_example(nothing)}")
-    for subject, plural in (("file", "files"), ("row", "rows")):
-        unread = [row for row in rows if row["subject"] == subject and row["kind"] in UNREAD]
-        missed = sum(row["count"] for row in unread)
-        seen = missed + sum(row["count"] for row in rows if row["subject"] == subject and row["kind"] == READ_AS)
-        if missed > seen * MOST:
-            failed = True
-            lines.append(f"{missed} of {seen} {plural} ({missed / seen:.0%}) were not recognised: {_example(unread)}")
-    seen = sum(row["count"] for row in rows if row["subject"] == "row" and row["kind"] == READ_AS)
+    unread = _mostly_unread(rows)
+    things = [row for row in rows if row["subject"] in ("file", "row") and row["kind"] in UNREAD]
+    if unread is None and not rollouts and things:
+        unread = f"no rollout was read: {_example(things)}"
+    lines, failed = [] if unread is None else [unread], unread is not None
+    read = _sum(rows, "row", {READ_AS})
     for kind in _HALF_READ:
         half = sorted((row for row in rows if row["kind"] == kind), key=lambda row: -int(row["count"]))
-        if half:
-            failed = failed or half[0]["count"] > seen * MOST
-            lines += [f"{row['count']} rows: {row['detail']} ({row['place']})" for row in half]
+        failed = failed or any(row["count"] > read * MOST for row in half)
+        lines += [f"{row['count']} rows: {row['detail']} ({row['place']})" for row in half]
     for kind in _LOST_OUTCOMES:
         lines += [f"{row['count']} outcomes: {row['detail']} ({row['place']})" for row in rows if row["kind"] == kind]
     return Account(tuple(lines), failed)
 
 
+def _mostly_unread(rows: Sequence[Mapping[str, Any]]) -> str | None:
+    """What to say when most of the files or of the rows was not recognised: of the two, that which is more of."""
+    found = []
+    for subject in ("file", "row"):
+        missed = _sum(rows, subject, UNREAD)
+        seen = missed + _sum(rows, subject, {READ_AS})
+        if missed > seen * MOST:
+            example = _example([row for row in rows if row["subject"] == subject and row["kind"] in UNREAD])
+            found.append(
+                (missed, f"{missed} of {seen} {subject}s ({missed / seen:.0%}) were not recognised: {example}")
+            )
+    return max(found)[1] if found else None
+
+
+def _sum(rows: Sequence[Mapping[str, Any]], subject: str, kinds: Collection[str]) -> int:
+    return sum(row["count"] for row in rows if row["subject"] == subject and row["kind"] in kinds)
+
+
 def _example(rows: Sequence[Mapping[str, Any]]) -> str:
     """The line that counts most."""
     most = max(rows, key=lambda row: int(row["count"]))
-    return f"{most['place']}: {most['detail']}"
+    return f"{most['detail']} (in {most['place']})"

@@ -13,7 +13,7 @@ from rubrics.records.rollouts import ToolCall, Turn
 SPEAKERS = {"system": "system", "developer": "system", "assistant": "assistant", "user": "user"}
 TOOLS = frozenset({"tool", "function", "ipython", "observation", "environment"})
 
-_BLOCK = re.compile(r"^```(?:mswea_bash_command|bash|sh|shell)[ \t]*\n(.*?)\n?^```[ \t]*$", re.MULTILINE | re.DOTALL)
+_OPENS = re.compile(r"```(?:mswea_bash_command|bash|sh|shell)[ \t]*")
 
 
 def chat_turns(
@@ -41,8 +41,20 @@ def chat_turns(
 
 
 def commands_in(text: str) -> tuple[str, ...]:
-    """Commands of the fenced shell blocks of a text."""
-    return tuple(_BLOCK.findall(text)) if "```" in text else ()
+    """Commands of the fenced shell blocks of a text. A block that does not end is none; linear in the text."""
+    if "```" not in text:
+        return ()
+    commands: list[str] = []
+    block: list[str] | None = None
+    for line in text.split("\n"):
+        if block is None:
+            block = [] if _OPENS.fullmatch(line) else None
+        elif line.rstrip(" \t") == "```":
+            commands.append("\n".join(block))
+            block = None
+        else:
+            block.append(line)
+    return tuple(commands)
 
 
 def is_chat(value: object) -> TypeGuard[list[dict[str, Any]]]:

@@ -29,7 +29,7 @@ MAX_LINE = 256 * 1024**2
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BLANKS = re.compile(r"[ \t\n\r]*")
-_STRING_OR_COMMA = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|,(?=[ \t\n\r]*[}\]])', re.DOTALL)
+_STRING_OR_COMMA = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|,(?=[ \t\n\r]*[}\]])', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

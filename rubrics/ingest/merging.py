@@ -45,7 +45,9 @@ class Merging:
         self._taken: set[tuple[str, _File]] = set()
         self._names: set[tuple[str, str, str]] = set()
         self._policies: dict[str, set[str]] = defaultdict(set)
+        self._folders: dict[str, set[tuple[str, ...] | None]] = defaultdict(set)
         for prediction in predictions:
+            self._folders[prediction.run.name].add(prediction.run.folder)
             if prediction.policy is not None:
                 self._policies[prediction.run.name].add(prediction.policy)
 
@@ -74,10 +76,21 @@ class Merging:
 
     def _free(self, prediction: Attempt) -> list[Known]:
         """Attempts of the run that no prediction of this file is yet."""
-        run = prediction.run
+        run, file = prediction.run, _file(prediction)
         found = self._matcher.attempts(prediction.task_id, run.name, run.folder)
-        file = _file(prediction)
-        return [known for known in found if known.own_file and (known.rollout_id, file) not in self._taken]
+        free = [known for known in found if known.own_file and (known.rollout_id, file) not in self._taken]
+        return free if self._is_one_run(prediction, free) else []
+
+    def _is_one_run(self, prediction: Attempt, attempts: Sequence[Known]) -> bool:
+        """Whether the run of the prediction is that of the attempts, which has its name.
+
+        Two folders of one name are one run only if the one holds nothing but attempts and the other their predictions.
+        """
+        folder, written = prediction.run.folder, self._folders[prediction.run.name]
+        if folder is None or any(folder in known.folders or not known.folders for known in attempts):
+            return True
+        folders = set[tuple[str, ...]]().union(*(known.folders for known in attempts))
+        return len(folders) == 1 and len(written) == 1 and not folders & written
 
     def _may_be(self, known: Known, prediction: Attempt) -> bool:
         if prediction.attempt is not None and prediction.attempt != known.attempt:
