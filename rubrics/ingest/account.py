@@ -39,9 +39,13 @@ def account_of(census: Sequence[Mapping[str, Any]], rollouts: int) -> Account:
     of rollouts that were read."""
     rows = [row for row in census if row["stage"] == "ingest"]
     unread = _mostly_unread(rows)
-    things = [row for row in rows if row["subject"] in ("file", "row") and row["kind"] in UNREAD]
-    if unread is None and not rollouts and things:
-        unread = f"no rollout was read: {_example(things)}"
+    things = [row for row in rows if row["subject"] in ("file", "row")]
+    missed = [row for row in things if row["kind"] in UNREAD]
+    if unread is None and not rollouts and not any(row["kind"] == "filtered" for row in rows):
+        if missed:
+            unread = f"no rollout was read: {_example(missed)}"
+        elif not any(row["kind"] == READ_AS for row in things):
+            unread = "nothing was read: the dumps hold no file of a form that is read (docs/formats.md)"
     lines, failed = [] if unread is None else [unread], unread is not None
     read = _sum(rows, "row", {READ_AS})
     for kind in _HALF_READ:

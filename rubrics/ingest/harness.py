@@ -12,7 +12,7 @@ from rubrics.ingest.documents import digest_of
 from rubrics.ingest.items import FileRef, Item, Recorded, RunName, Source
 from rubrics.ingest.names import folder_run
 from rubrics.ingest.values import Row
-from rubrics.ingest.verdicts import verdict_of
+from rubrics.ingest.verdicts import NO_PATCH, verdict_of
 
 LOG = "test_output.txt"
 PATCH = "patch.diff"
@@ -42,10 +42,11 @@ def read_report(document: Row, source: Source) -> Iterator[Item]:
             yield place.note("outcome_without_rollout", detail, subject="outcome")
             continue
         log = source.file.sibling(LOG) if alone else None
+        patch = _patch(source.file) if alone else None
         yield Recorded(
             task_id, run, place, source_name(source), verdict.outcome, policy=policy, detail=verdict.detail,
             tests=_tests(result), log_digest=digest_of(log) if log is not None else None,
-            patch=_patch(source.file) if alone else None,
+            patch="" if patch is None and verdict.detail == NO_PATCH else patch,
         )  # fmt: skip
 
 

@@ -61,20 +61,19 @@ class _Join:
         """What can be passed on when the item has been read."""
         if isinstance(item, Note):
             yield item
-        elif not self._wanted(item.task_id):
-            yield from self._left_out(item)
         elif isinstance(item, Attempt):
             if item.turns is None or self._groups.must_wait(item):
                 self._held.append(item)
                 self._gaps.hold(item)
             else:
                 yield from self._emit(self._gaps.filled(item))
-        elif isinstance(item, Recorded):
-            self._matcher.record(item)
         elif isinstance(item, ExitNote):
             self._gaps.note(item)
-        else:
-            yield from self._tasks.take(item)
+        elif self._wanted(item.task_id):
+            if isinstance(item, Recorded):
+                self._matcher.record(item)
+            else:
+                yield from self._tasks.take(item)
 
     def finish(self) -> Iterator[Ingested | Note]:
         """Everything that had to wait for the last item."""
@@ -113,33 +112,34 @@ class _Join:
         if merged is None:
             yield from self._emit(self._gaps.filled(prediction))
             return
-        yield merged.note
         self._matcher.again(merged.known.rollout_id, prediction.run.folder)
-        yield from self._measured(prediction, merged.known)
-
-    def _left_out(self, item: Attempt | Recorded | ExitNote | Task | SealedTask) -> Iterator[Note]:
-        """An item of a task that was not asked for: its run is remembered, since outcomes are joined by it."""
-        if isinstance(item, Attempt):
-            folder = item.run.folder
-            self._matcher.know_run(item.run.name, () if folder is None else (folder,), item.policy)
-            yield item.source.note("filtered", "left out by --tasks or --limit", subject="rollout")
+        if self._wanted(prediction.task_id):
+            yield merged.note
+            yield from self._measured(prediction, merged.known)
 
     def _emit(self, attempt: Attempt) -> Iterator[Ingested | Note]:
-        """The rollout, its exit outcome, and what is to be counted about it."""
+        """The rollout, its exit outcome, and what is to be counted about it.
+
+        One of a task that was not asked for is known all the same: what is joined is joined by what the runs hold.
+        """
         text = None if attempt.turns is None else transcripts.to_json(attempt.turns)
         identity = self._identities.of(attempt, text)
         if isinstance(identity, Again):
             self._matcher.again(identity.rollout_id, attempt.run.folder)
-            yield attempt.source.note("repeated", "the same attempt was given before; counted once", subject="rollout")
+            if self._wanted(attempt.task_id):
+                detail = "the same attempt was given before; counted once"
+                yield attempt.source.note("repeated", detail, subject="rollout")
+            return
+        known = Known.of(attempt, identity.rollout_id, identity.attempt)
+        self._matcher.know(known)
+        if not self._wanted(attempt.task_id):
+            yield attempt.source.note("filtered", "left out by --tasks or --limit", subject="rollout")
             return
         self._rollouts[attempt.task_id] += 1
-        group_id = self._groups.of(attempt)
-        yield _rollout(attempt, identity, group_id, text)
+        yield _rollout(attempt, identity, self._groups.of(attempt), text)
         if identity.duplicate_of is not None:
             detail = "the same patch and transcript as another rollout of the task"
             yield CensusLine("ingest", "rollout", "duplicate", attempt.task_id, detail)
-        known = Known.of(attempt, identity.rollout_id, identity.attempt)
-        self._matcher.know(known)
         yield from self._exit(attempt, known)
         yield from self._measured(attempt, known)
 

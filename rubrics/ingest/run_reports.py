@@ -67,7 +67,8 @@ def read_run_report(document: Row, source: Source) -> Iterator[Item]:
         reason = text_or_none(inside(document, "failure_reasons"), task_id) if verdict.outcome == "infra" else None
         yield Recorded(
             task_id, run, source, source_name(source), verdict.outcome, policy=policy,
-            detail=reason or verdict.detail, may_lack=said[task_id].keys() <= _MAY_LACK,
+            detail=reason or verdict.detail, patch="" if verdict.detail == NO_PATCH else None,
+            may_lack=said[task_id].keys() <= _MAY_LACK,
         )  # fmt: skip
     silent = set[str]().union(*lists.values()) - said.keys()
     if silent:

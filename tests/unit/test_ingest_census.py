@@ -97,6 +97,15 @@ def test_a_dump_of_which_no_rollout_was_read_is_a_failure_unless_it_held_none(tm
     assert said.lines[0] == "no rollout was read: an archive; unpack it and give the folder (in log.eval)"
 
 
+def test_a_dump_without_anything_to_read_is_a_failure(tmp_path: Path) -> None:
+    assert account(read(tmp_path)).failed
+    (tmp_path / "test_output.txt").write_text("log")
+    (tmp_path / "empty.json").write_text("")
+    assert account(read(tmp_path)).lines == (
+        "nothing was read: the dumps hold no file of a form that is read (docs/formats.md)",
+    )
+
+
 def test_rollouts_that_lost_their_transcripts_are_told_and_most_of_them_are_a_failure(tmp_path: Path) -> None:
     rows = [{"instance_id": "t-1", "model_patch": f"{DIFF}+{n}\n", "history": [{"action": {}}]} for n in range(3)]
     said = account(read(write_lines(tmp_path / "d.jsonl", rows)))

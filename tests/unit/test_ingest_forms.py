@@ -165,7 +165,7 @@ def test_an_infra_failure_of_the_harness_is_no_failure_of_the_attempt(tmp_path: 
 
 
 def test_not_listed_is_not_failed_in_a_run_report(tmp_path: Path) -> None:
-    write(tmp_path / "r/preds.json", [prediction(f"t-{number}") for number in range(6)])
+    write(tmp_path / "r/preds.json", [prediction(f"t-{n}", "" if n == 3 else DIFF) for n in range(6)])
     report = {
         "resolved_ids": ["t-0"], "unresolved_ids": ["t-1"], "error_ids": ["t-2"], "empty_patch_ids": ["t-3"],
         "infra_failure_ids": ["t-4"], "submitted_ids": [f"t-{number}" for number in range(5)],

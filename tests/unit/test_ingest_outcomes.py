@@ -140,6 +140,26 @@ def test_a_patch_that_is_not_known_is_no_reason_against_a_report(tmp_path: Path)
     assert read(tmp_path).chosen == {("t-1", "run", 0): "passed"}
 
 
+@pytest.mark.parametrize(
+    "report", [{"resolved_ids": [], "empty_patch_ids": ["t-1"]}, {"resolved": [], "no_generation": ["t-1"]}]
+)
+def test_a_report_of_an_empty_patch_is_not_given_to_an_attempt_with_a_patch(tmp_path: Path, report: Any) -> None:
+    write(tmp_path / "run/preds.json", [prediction("t-1")])
+    write(tmp_path / "run/results.json", report)
+    found = read(tmp_path)
+    assert found.chosen == {("t-1", "run", 0): "unknown"}
+    assert found.count("outcome_of_another_patch") == 1
+
+
+@pytest.mark.parametrize("patch", [None, "", "  \n"])
+def test_a_pass_by_the_harness_is_not_of_an_attempt_that_has_no_patch(tmp_path: Path, patch: str | None) -> None:
+    write(tmp_path / "run/preds.json", [prediction("t-1", patch)])
+    write(tmp_path / "run/results.json", {"resolved_ids": ["t-1"]})
+    found = read(tmp_path)
+    assert found.chosen == {("t-1", "run", 0): "unknown"}
+    assert found.count("outcome_of_another_patch") == 1
+
+
 def test_one_outcome_of_several_attempts_whose_patches_are_not_known_is_given_to_none(tmp_path: Path) -> None:
     """An outcome without `attempt` was given to all attempts of a run, because their patches were equally unknown."""
     rows = [native(patch=None, turns=[{"role": "assistant", "text": str(number)}]) for number in range(3)]
@@ -272,7 +292,7 @@ def test_one_fact_has_one_answer_whoever_reports_it(
     for place, report in (("a", alone), ("b", current), ("c", older)):
         if not report:
             continue
-        write(tmp_path / place / "run/preds.json", [prediction()])
+        write(tmp_path / place / "run/preds.json", [prediction(patch="" if "no patch" in answer else DIFF)])
         if report is alone:
             instance_report(tmp_path / place / "run/eval/t-1", **report)
         else:

@@ -38,6 +38,8 @@ class Record:
     place: str | None
     patch: bool = False
     index: bool = False
+    passed: bool = False
+    """Whether a harness says so, which it does not of an empty patch."""
 
 
 @dataclass
@@ -56,7 +58,7 @@ class World:
                 made = Made(self.chance.choice(TASKS), "validate", policy, "", 0)
                 place = f"{policy}.validate.json"
                 write(self.root / place, {"schema_version": 2, "resolved_ids": [made.task], "unresolved_ids": []})
-                self.records.append(Record(made, None, place))
+                self.records.append(Record(made, None, place, passed=True))
 
     def _run(self, folder: str, policy: str) -> None:
         """A run of predictions or trajectories, with reports of attempts and of the whole run."""
@@ -84,8 +86,9 @@ class World:
                 self._report(self.chance.choice(self.attempts[-count:]))
             if count and self.chance.random() < 0.6:
                 made = self.attempts[-1]
-                (resolved if self.chance.random() < 0.5 else failed).append(task)
-                self.records.append(Record(made, None, self._run_report(folder, policy)))
+                passed = self.chance.random() < 0.5
+                (resolved if passed else failed).append(task)
+                self.records.append(Record(made, None, self._run_report(folder, policy), passed=passed))
         write_lines(self.root / folder / "preds.jsonl", rows)
         if resolved or failed:
             document = {"schema_version": 2, "resolved_ids": resolved, "unresolved_ids": failed}
@@ -99,7 +102,7 @@ class World:
         folder = f"{made.folder}/eval/{made.task}"
         write(self.root / folder / "report.json", {made.task: {"patch_exists": True, "resolved": made.index == 0}})
         (self.root / folder / "patch.diff").write_text(made.patch)
-        self.records.append(Record(made, None, f"{folder}/report.json", patch=True))
+        self.records.append(Record(made, None, f"{folder}/report.json", patch=True, passed=made.index == 0))
 
     def _natives(self) -> None:
         """Native rows, with outcomes that name them by id or by index."""
@@ -129,20 +132,19 @@ class World:
     def allowed(self, record: Record) -> set[str]:
         """Places of the attempts that the record may be given to."""
         made, near = record.made, self.present(record.made)
+        if made.folder == "validate" and len(self.runs_of(made.policy)) == 1:
+            there = [item for item in self.attempts if item.place]
+            near = [item for item in there if (item.policy, item.task) == (made.policy, made.task)]
+        near = [item for item in near if item.patch or not record.passed]
         if record.index:
             return {item.place or "" for item in near if item.index == made.index}
         if record.patch:
             return {item.place or "" for item in near if item.patch == made.patch}
-        if made.folder == "validate" and self._has_one_run(made.policy):
-            near = [
-                item for item in self.attempts if item.place and (item.policy, item.task) == (made.policy, made.task)
-            ]
         return {item.place or "" for item in near} if len({item.patch for item in near}) == 1 else set()
 
-    def _has_one_run(self, policy: str) -> bool:
-        return (
-            len({item.folder.rpartition("/")[2] for item in self.attempts if item.policy == policy and item.place}) == 1
-        )
+    def runs_of(self, policy: str) -> set[str]:
+        """Names of the runs of the policy that the dump holds."""
+        return {item.folder.rpartition("/")[2] for item in self.attempts if item.policy == policy and item.place}
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
