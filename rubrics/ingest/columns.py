@@ -42,8 +42,15 @@ _MEANT = {
     "exit_status": ("exitreason", "stopreason"),
 }  # fmt: skip
 """Names that other tools give to what a known column holds, without case and `_`."""
-_SAME_PLACE = (("turns", "messages"), ("model_patch", "prediction", "generated_patch"), ("task_id", "instance_id"),
-               ("model_name_or_path", "model_name"))  # fmt: skip
+_SAME = {
+    name: names
+    for names in (
+        ("turns", "messages"), ("model_patch", "prediction", "generated_patch"), ("task_id", "instance_id"),
+        ("model_name_or_path", "model_name"),
+    )
+    for name in names
+}  # fmt: skip
+"""Names of columns that hold the same as another."""
 _LONGEST = 40
 _CLOSE = 0.8
 """Share of letters in common from which a name counts as a misspelling (difflib's ratio)."""
@@ -51,12 +58,13 @@ _CLOSE = 0.8
 
 def misspelt(row: Row, known: tuple[str, ...]) -> dict[str, str]:
     """Columns that are not known and the known one that each may be meant for, where the row lacks that one."""
-    lacking = tuple(name for name in known if not any(same in row for same in _same(name)))
+    further = [(key, value) for key, value in row.items() if key not in known and value is not None]
+    if not further:
+        return {}
+    lacking = tuple(name for name in known if not any(same in row for same in _SAME.get(name, (name,))))
     found = {}
-    for key, value in row.items():
-        if key in known or value is None or is_nan(value):
-            continue
-        meant = nearest(str(key), lacking)
+    for key, value in further:
+        meant = None if is_nan(value) else nearest(str(key), lacking)
         if meant is not None and (meant not in CONTENT or isinstance(value, (str, list))):
             found[str(key)] = meant
     return found
@@ -107,11 +115,6 @@ def unknown_hint(row: Row) -> str:
         listed = ", ".join(f"`{key[:60]}` for `{meant}`" for key, meant in near.items())
         return f"; if it is a prediction, these may be misspelt: {listed}"
     return ""
-
-
-def _same(name: str) -> tuple[str, ...]:
-    """The names that hold the same as `name`, itself included."""
-    return next((names for names in _SAME_PLACE if name in names), (name,))
 
 
 def _plain(name: str) -> str:

@@ -38,7 +38,7 @@ class Known:
     task_id: str
     run: str
     attempt: int
-    patches: set[str]
+    patches: frozenset[str]
     """Keys of the patches that it may have been tested with (`patch_key`): its own, that as written, its predictions'.
     Empty: its patch is not known."""
     own_patch: str | None
@@ -48,28 +48,30 @@ class Known:
     policy: str | None
     own_file: bool
     """Whether it was read from a file of its own or with its transcript: predictions repeat it."""
-    folders: set[tuple[str, ...]]
+    folders: frozenset[tuple[str, ...]]
     """Folders of the runs that it was read from."""
-    spellings: set[str] = field(default_factory=set)
+    spellings: frozenset[str] = frozenset()
     """Further names that its policy has in the dumps."""
     outcomes: list[Outcome] = field(default_factory=list)
 
     @classmethod
     def of(cls, attempt: Attempt, rollout_id: str, index: int) -> Known:
-        patches = {patch_key(text) for text in (attempt.patch, attempt.written) if text is not None}
+        own = None if attempt.patch is None and attempt.written is None else patch_key(attempt.patch)
+        written = own if attempt.written == attempt.patch else patch_key(attempt.written)
+        stated = ((own, attempt.patch), (written, attempt.written))
         return cls(
             rollout_id,
             attempt.task_id,
             attempt.run.name,
             index,
-            patches,
-            None if attempt.patch is None and attempt.written is None else patch_key(attempt.patch),
+            frozenset(key for key, text in stated if key is not None and text is not None),
+            own,
             attempt.given_id,
             attempt.source.file.dump,
             attempt.source.place,
             attempt.policy,
             attempt.own_file or attempt.turns is not None,
-            {attempt.run.folder} if attempt.run.folder is not None else set(),
+            frozenset() if attempt.run.folder is None else frozenset((attempt.run.folder,)),
         )
 
     @property

@@ -50,14 +50,16 @@ class Matcher:
         """Remember that a rollout was given again, from another folder."""
         known = self._known.get(rollout_id)
         if known is not None and folder is not None:
-            known.folders.add(folder)
+            known.folders |= {folder}
             self._folders.setdefault(known.run, set()).add(folder)
 
     def record(self, recorded: Recorded) -> None:
         """Remember an outcome; its test list is packed, since all of them are held to the end."""
         tests = None if recorded.tests is None else zlib.compress(recorded.tests.encode(), 1)
-        patch = None if recorded.patch is None else patch_key(recorded.patch)
-        self._recorded.append((replace(recorded, tests=None, patch=patch), tests))
+        if tests is not None or recorded.patch is not None:
+            patch = None if recorded.patch is None else patch_key(recorded.patch)
+            recorded = replace(recorded, tests=None, patch=patch)
+        self._recorded.append((recorded, tests))
 
     def has(self, task_id: str, run: str) -> bool:
         """Whether the run has a rollout of the task."""
@@ -78,7 +80,7 @@ class Matcher:
             for known in found:
                 outcome = _outcome(known, recorded, tests)
                 if outcome is not None:
-                    known.outcomes.append(replace(outcome, tests=None))
+                    known.outcomes.append(outcome if outcome.tests is None else replace(outcome, tests=None))
                     yield outcome
         yield from lost.notes()
         for known in self._known.values():

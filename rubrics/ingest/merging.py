@@ -54,6 +54,8 @@ class Merging:
     def same(self, prediction: Attempt) -> Merged | None:
         """Step 1: the prediction as the attempt of its index or patch; null when there is none."""
         free = self._free(prediction)
+        if not free:
+            return None
         if prediction.attempt is not None:
             free = [known for known in free if known.attempt == prediction.attempt and _agrees(known, prediction)]
         else:
@@ -105,7 +107,7 @@ class Merging:
         if certain:
             known.patches |= _keys(prediction)
         if prediction.policy is not None:
-            known.spellings.add(prediction.policy)
+            known.spellings |= {prediction.policy}
             self._names.add((known.run, str(known.policy), prediction.policy))
             self._matcher.know_run(known.run, known.folders, prediction.policy)
         kind, detail = ("merged", _SAME) if same else ("patch_differs", _OTHER)

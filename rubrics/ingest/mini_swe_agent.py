@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from rubrics.ingest.chat import chat_turns, commands_in, is_chat
+from rubrics.ingest.claims import claims_of
 from rubrics.ingest.extra import Extra
 from rubrics.ingest.items import Attempt, Item, Source
 from rubrics.ingest.names import folder_run, stem
@@ -21,7 +23,9 @@ _SUBMIT = ("COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT", "MINI_SWE_AGENT_FINAL_OUTPUT
 
 def mini_swe_agent_marks(document: Row) -> list[str]:
     """The marks of a trajectory: its own tag, or messages that are a chat beside an `info` of the agent's."""
-    tag, chat = text_or_none(document, "trajectory_format"), is_chat(document.get("messages"))
+    if "messages" not in document:
+        return []
+    tag, chat = text_or_none(document, "trajectory_format"), is_chat(document["messages"])
     tagged = [f"`trajectory_format` {tag[:40]}"] if tag and tag.startswith("mini-swe-agent") else []
     told = [f"`info.{key}`" for key in _INFO if key in inside(document, "info")]
     if not tagged and not (chat and told):
@@ -29,7 +33,7 @@ def mini_swe_agent_marks(document: Row) -> list[str]:
     return [*tagged, *(["`messages` of roles"] if chat else []), *told]
 
 
-def read_mini_swe_agent(document: Row, source: Source) -> Iterator[Item]:
+def read_mini_swe_agent(document: Row, source: Source, trust_recorded: bool = False) -> Iterator[Item]:
     """A trajectory with `info` and `messages`."""
     messages = document.get("messages")
     if not is_chat(messages):
@@ -44,7 +48,10 @@ def read_mini_swe_agent(document: Row, source: Source) -> Iterator[Item]:
     extra.add("model_stats", info.get("model_stats"))
     extra.add("mini_version", info.get("mini_version"))
     given = "submission" in info or "submission" in final
-    yield from _attempt(messages, source, task_id, policy, submission, status, given=given, extra=extra.text)
+    measured, claims = claims_of({**document, **info}, source, HARNESS, trust_recorded)
+    yield from claims
+    for item in _attempt(messages, source, task_id, policy, submission, status, given=given):
+        yield replace(item, extra=extra.text, measured=measured) if isinstance(item, Attempt) else item
 
 
 def read_bare_chat(messages: list[dict[str, Any]], source: Source) -> Iterator[Item]:
@@ -71,7 +78,6 @@ def _attempt(
     status: str | None,
     *,
     given: bool = False,
-    extra: str | None = None,
 ) -> Iterator[Item]:
     text_actions = not any(message.get("tool_calls") for message in messages)
     if text_actions and _submits(messages):
@@ -85,7 +91,7 @@ def _attempt(
     yield Attempt(
         task_id, folder_run(source.file, task_id), HARNESS, source, policy=policy, patch=patch.text,
         written=patch.written, turns=turns, exit_status=status or patch.exit_status, input_tokens=sent,
-        output_tokens=received, extra=extra, own_file=True,
+        output_tokens=received, own_file=True,
     )  # fmt: skip
     yield from (*patch.notes, *ignored.notes(source))
 

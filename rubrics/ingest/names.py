@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote
 
@@ -59,7 +60,11 @@ def shown(name: str) -> str:
 
 def stem(file: FileRef) -> str:
     """The file's name without the endings that say its form."""
-    name = file.name
+    return _stem(file.name)
+
+
+@lru_cache(maxsize=64)
+def _stem(name: str) -> str:
     for ending in (".traj.json", ".json", ".jsonl", ".ndjson", ".traj", ".pred", ".parquet", ".csv", ".md"):
         if name.lower().endswith(ending) and len(name) > len(ending):
             return name[: -len(ending)]
@@ -72,17 +77,20 @@ def folder_run(file: FileRef, task_id: str | None = None) -> RunName:
     The folder named as the task and the folders that name a kind of content are passed over. The names come from
     the full path, so that a run's folder and the folder that holds it give the same run.
     """
-    folders = list(file.folders)
-    if task_id is not None and folders and folders[-1] == task_id:
-        folders.pop()
+    return _folder_run(file.folders, stem(file), bool(file.folders) and file.folders[-1] == task_id)
+
+
+@lru_cache(maxsize=64)
+def _folder_run(above: tuple[str, ...], own: str, of_task: bool) -> RunName:
+    folders = above[:-1] if of_task else above
     while folders and folders[-1].lower() in GENERIC_FOLDERS:
-        folders.pop()
-    return RunName(folders[-1], tuple(folders)) if folders else _own_name(file)
+        folders = folders[:-1]
+    return RunName(folders[-1], folders) if folders else _own_name(above, own)
 
 
 def rows_run(file: FileRef) -> RunName:
     """The run of a file of rows: its own name, or its folder's where the name says nothing."""
-    return folder_run(file) if stem(file).lower() in GENERIC_STEMS else _own_name(file)
+    return folder_run(file) if stem(file).lower() in GENERIC_STEMS else _own_name(file.folders, stem(file))
 
 
 def run_of_folder(file: FileRef, task_id: str | None = None) -> str:
@@ -90,8 +98,9 @@ def run_of_folder(file: FileRef, task_id: str | None = None) -> str:
     return folder_run(file, task_id).name
 
 
-def _own_name(file: FileRef) -> RunName:
-    return RunName(stem(file), (*file.folders, stem(file)))
+@lru_cache(maxsize=64)
+def _own_name(above: tuple[str, ...], own: str) -> RunName:
+    return RunName(own, (*above, own))
 
 
 def folders_of(path: Path) -> tuple[str, ...]:

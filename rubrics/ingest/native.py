@@ -128,7 +128,7 @@ def _statuses(tests: object, source: Source) -> str | None:
     """`{test id: status}` as stored text."""
     if isinstance(tests, str) and tests:
         tests = parse(tests, source, lambda kind, detail: None)
-    if not tests:
+    if not tests or is_nan(tests):
         return None
     if not isinstance(tests, Mapping):
         raise source.wrong("`tests` that is no object", "an object {test id: status}", "Correct `tests`.")

@@ -9,6 +9,8 @@ from rubrics.ingest.exit_status import classify_exit, is_known, named_in
 from rubrics.ingest.items import Note, Source
 from rubrics.ingest.values import is_nan
 
+_BLANKS = " \t\r\f\v"
+_BLANK_ENDS = re.compile(r"[ \t\r\f\v]\n")
 _DIFF = re.compile(r"^(?:diff --git |--- |\+\+\+ |@@ )", re.MULTILINE)
 _FENCE = re.compile(r"^```[^\n`]*\r?\n(.*?)(?:^```[ \t]*\r?$|\Z)", re.MULTILINE | re.DOTALL)
 _ERROR = re.compile(
@@ -59,7 +61,10 @@ def comparable(patch: str | None) -> str:
 
     Harnesses and agents write the same patch so: they cut blanks, and an empty line of context is a blank or nothing.
     """
-    return "\n".join(line.rstrip() for line in (patch or "").split("\n")).strip()
+    text = patch or ""
+    if _BLANK_ENDS.search(text):
+        text = "\n".join(line.rstrip(_BLANKS) for line in text.split("\n"))
+    return text.strip()
 
 
 def is_diff(text: str) -> bool:

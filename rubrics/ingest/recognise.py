@@ -47,13 +47,20 @@ class Recognised:
         return f"{self.form}: by {', '.join(self.marks)}"
 
 
-_FORMS: tuple[tuple[Form, _Marks], ...] = (
+_WHOLE: tuple[tuple[Form, _Marks], ...] = (
     ("mini-swe-agent", mini_swe_agent_marks),
     ("swe-agent", swe_agent_marks),
+)
+_OF_A_TASK: tuple[tuple[Form, _Marks], ...] = (
+    *_WHOLE,
     ("aider", aider_marks),
     ("outcome", outcome_files.flat_marks),
     ("task", task_marks),
     ("prediction", prediction_marks),
+)
+"""Forms of what names its task."""
+_OF_SEVERAL: tuple[tuple[Form, _Marks], ...] = (
+    *_WHOLE,
     ("run report", run_report_marks),
     ("harness report", report_marks),
     ("predictions by id", by_id_marks),
@@ -71,7 +78,8 @@ def recognise(value: Any) -> Recognised | None:
         return Recognised("empty", ())
     if marks := native_marks(value):
         return Recognised("native", tuple(marks))
-    form, found = max(((form, marks(value)) for form, marks in _FORMS), key=lambda item: len(item[1]))
+    forms = _OF_A_TASK if "instance_id" in value or "task_id" in value else _OF_SEVERAL
+    form, found = max(((form, marks(value)) for form, marks in forms), key=lambda item: len(item[1]))
     return Recognised(form, tuple(found)) if found else None
 
 

@@ -43,7 +43,7 @@ class RowTranscript:
 
 def transcript_keys(row: Row) -> list[str]:
     """The columns of the row that hold a transcript, as `column` or `column.inner`."""
-    return [name for key in KEYS if (name := _where(key, row.get(key))) is not None]
+    return [name for key in KEYS if key in row and (name := _where(key, row[key])) is not None]
 
 
 def holds_attempt(row: Row) -> bool:

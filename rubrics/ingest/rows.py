@@ -21,14 +21,15 @@ from rubrics.ingest.run_reports import read_run_report
 from rubrics.ingest.swe_agent import read_swe_agent
 from rubrics.ingest.tasks import read_task
 
-_ONE_A_FILE: dict[Form, Callable[[Any, Source], Iterator[Item]]] = {
-    "mini-swe-agent": read_mini_swe_agent,
-    "bare chat": read_bare_chat,
-    "swe-agent": read_swe_agent,
-}
+_ONE_A_FILE = ("mini-swe-agent", "bare chat", "swe-agent")
 """Trajectories: the file names the task where the document does not."""
+_OF_ATTEMPTS: dict[Form, Callable[[Any, Source, bool], Iterator[Item]]] = {
+    "mini-swe-agent": read_mini_swe_agent,
+    "swe-agent": read_swe_agent,
+    "aider": read_aider,
+}
 _READERS: dict[Form, Callable[[Any, Source], Iterator[Item]]] = {
-    **_ONE_A_FILE,
+    "bare chat": read_bare_chat,
     "task": read_task,
     "harness report": read_report,
     "run report": read_run_report,
@@ -71,14 +72,14 @@ def _items(form: Form, value: Any, source: Source, reading: Reading, alone: bool
         yield from read_native(value, source, file_name, reading.trust_recorded)
     elif form == "prediction":
         yield from read_prediction(value, source, alone=alone, trust_recorded=reading.trust_recorded)
-    elif form == "aider":
-        yield from read_aider(value, source, reading.trust_recorded)
     elif form == "outcome":
         yield from outcome_files.read_flat(value, source, reading.file_name())
     elif form == "outcomes by run":
         yield from outcome_files.read_nested(value, source, reading.file_name())
     elif form in _ONE_A_FILE and not alone and not _names_task(value):
         raise source.wrong(f"a {form} trajectory as a row that names no task", "`instance_id`", "Add it to each row.")
+    elif form in _OF_ATTEMPTS:
+        yield from _OF_ATTEMPTS[form](value, source, reading.trust_recorded)
     else:
         yield from _READERS[form](value, source)
 

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from rubrics import jsonio
 from rubrics.ingest.chat import is_chat
+from rubrics.ingest.claims import claims_of
 from rubrics.ingest.documents import storable
 from rubrics.ingest.extra import Extra
 from rubrics.ingest.items import Attempt, Item, Note, Source
@@ -27,6 +28,8 @@ _INFO = ("exit_status", "submission", "model_stats")
 
 def swe_agent_marks(document: Row) -> list[str]:
     """The marks of a `.traj` document; none when neither its steps nor its history are SWE-agent's."""
+    if "trajectory" not in document and "history" not in document:
+        return []
     steps, history, info = document.get("trajectory"), document.get("history"), inside(document, "info")
     stepped = is_steps(steps)
     told = is_chat(history) and any(mark in message for mark in _MESSAGE for message in history)
@@ -49,9 +52,10 @@ def is_steps(value: object) -> bool:
     )
 
 
-def read_swe_agent(document: Row, source: Source) -> Iterator[Item]:
+def read_swe_agent(document: Row, source: Source, trust_recorded: bool = False) -> Iterator[Item]:
     """One `.traj` document. The task is named by the document or its configuration, else by the file."""
     info = inside(document, "info")
+    measured, claims = claims_of({**document, **info}, source, HARNESS, trust_recorded)
     config = _replay_config(document)
     status = text_or_none(info, "exit_status")
     submitted = info if "submission" in info else {"submission": document.get("model_patch")}
@@ -62,14 +66,14 @@ def read_swe_agent(document: Row, source: Source) -> Iterator[Item]:
     stats = inside(info, "model_stats")
     fields, extra = Fields(stats, source), _extra(document, source)
     turns, notes = _turns(document, source)
-    yield from notes
+    yield from (*claims, *notes)
     sent, received = fields.count("tokens_sent"), fields.count("tokens_received")
     yield Attempt(
         task_id, folder_run(source.file, stem(source.file)), HARNESS, source,
         policy=text_or_none(inside(inside(config, "agent"), "model"), "name")
         or text_or_none(document, "model_name_or_path"), patch=patch.text,
         written=patch.written, turns=turns, exit_status=status or patch.exit_status,
-        input_tokens=sent or None, output_tokens=received or None, extra=extra.text, own_file=True,
+        input_tokens=sent or None, output_tokens=received or None, extra=extra.text, own_file=True, measured=measured,
     )  # fmt: skip
     yield from fields.notes
     yield from extra.notes()

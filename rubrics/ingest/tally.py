@@ -42,9 +42,12 @@ class _Group:
 
     def add(self, count: int, places: list[str], files: list[str], details: list[str]) -> None:
         self.count += count
-        self.places = _more(self.places, places, EXAMPLES + 1)
-        self.files = _more(self.files, files, 2)
-        self.details = _more(self.details, details, DETAILS)
+        if len(self.places) <= EXAMPLES:
+            self.places = _more(self.places, places, EXAMPLES + 1)
+        if len(self.files) < 2:
+            self.files = _more(self.files, files, 2)
+        if len(self.details) < DETAILS:
+            self.details = _more(self.details, details, DETAILS)
 
     def line(self, subject: Subject, kind: str, folder: str) -> CensusLine:
         """The line; its place is the only place, else the only file, else the folder."""
@@ -102,6 +105,4 @@ def _depth(folder: str) -> int:
 
 def _more(known: list[str], new: list[str], most: int) -> list[str]:
     """The known ones and those that are new, `most` of them."""
-    if len(known) >= most:
-        return known
     return [*known, *(item for item in new if item not in known)][:most]

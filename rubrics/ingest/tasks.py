@@ -16,8 +16,9 @@ _MARKS = ("problem_statement", "FAIL_TO_PASS", "base_commit")
 
 def task_marks(row: Row) -> list[str]:
     """The marks of a task row; none where it names no task or holds an attempt at it."""
+    found = [f"`{key}`" for key in _MARKS if key in row]
     named = "instance_id" in row or "task_id" in row
-    return [f"`{key}`" for key in _MARKS if key in row] if named and not holds_attempt(row) else []
+    return found if found and named and not holds_attempt(row) else []
 
 
 def read_task(row: Row, source: Source) -> Iterator[Item]:

@@ -160,7 +160,7 @@ def count(value: object) -> int | None:
 
 def names_list(value: object, field: str, source: Source) -> tuple[str, ...]:
     """A list of names, also when it is written as JSON inside a string; junk inside the names is kept."""
-    if value is None or value == "":
+    if value is None or value == "" or is_nan(value):
         return ()
     if isinstance(value, str):
         try:

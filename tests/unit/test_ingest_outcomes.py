@@ -568,6 +568,16 @@ def test_what_a_row_says_was_measured_counts_only_when_that_is_trusted(
     assert said == ([("recorded:predictions", outcome_name)] if outcome_name else [])
 
 
+@pytest.mark.parametrize("where", ["info", "document"])
+def test_a_claim_in_a_trajectory_is_counted_too(tmp_path: Path, where: str) -> None:
+    document = trajectory()
+    (document["info"] if where == "info" else document)["resolved"] = True
+    write(tmp_path / "run/t-1/t-1.traj.json", document)
+    assert read(tmp_path).count("claim_ignored") == 1
+    (outcome_said,) = read(tmp_path, trust_recorded=True).outcomes
+    assert (outcome_said.source, outcome_said.outcome) == ("recorded:mini-swe-agent", "passed")
+
+
 def test_what_a_publisher_measured_gives_way_to_every_other_source(tmp_path: Path) -> None:
     dump = write_lines(tmp_path / "r.jsonl", [published(resolved=True)])
     write(tmp_path / "m.r.json", run_report(unresolved_ids=["t-1"], resolved_ids=[]))
@@ -606,6 +616,23 @@ def test_a_document_of_outcomes_with_one_value_of_another_form_is_read(tmp_path:
     found = read(preds, write(tmp_path / "o.json", {"o__r-1": {"r": "yes"}, "o__r-2": {"r": True}}))
     assert found.chosen == {("o__r-1", "r", 0): "unknown", ("o__r-2", "r", 0): "passed"}
     assert found.count("outcome_refused") == 1
+
+
+def test_nan_is_null_in_every_column_as_tables_write_it(tmp_path: Path) -> None:
+    nan = float("nan")
+    task = dict.fromkeys(("spec", "repo", "fail_to_pass", "pass_to_pass", "recipe", "test_patch", "hints"), nan)
+    names = (
+        "patch turns messages exit_status snapshot group_id attempt rollout_id policy policy_step input_tokens anything"
+    )
+    rollout = dict.fromkeys(names.split(), nan)
+    said = dict.fromkeys(("outcome", "resolved", "tests", "detail", "source", "attempt", "policy", "rollout_id"), nan)
+    rows = [{"kind": "task", "task_id": "t-1", **task}, {"kind": "rollout", "task_id": "t-1", "run": "r", **rollout},
+            {"kind": "outcome", "task_id": "t-1", "run": "r", **said}]  # fmt: skip
+    found = read(write_lines(tmp_path / "d.jsonl", rows))
+    assert len(found.rollouts) == 1
+    assert found.rollout.group_id == "t-1"
+    assert [item.outcome for item in found.outcomes] == ["unknown"]
+    assert {line.kind for line in found.troubles} == {"value_ignored", "outcome_refused"}
 
 
 def test_json_that_holds_nan_is_read_whether_it_stands_in_lines_or_alone(tmp_path: Path) -> None:
