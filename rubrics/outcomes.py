@@ -64,7 +64,7 @@ def differ(outcomes: Sequence[Outcome]) -> bool:
     return len(said) > 1 or bool(ended and "passed" in said)
 
 
-def doubts(stage: str, who: str, outcomes: Sequence[Outcome]) -> Iterator[CensusLine]:
+def doubts(stage: str, rollout_id: str, who: str, outcomes: Sequence[Outcome]) -> Iterator[CensusLine]:
     """The census lines of one rollout's outcomes: whether its exit overrules a verdict, and whether its sources differ.
 
     Every stage that adds outcomes passes all of a rollout's outcomes here, old and new. `who` names the rollout to
@@ -72,14 +72,11 @@ def doubts(stage: str, who: str, outcomes: Sequence[Outcome]) -> Iterator[Census
     """
     choice = choose(outcomes)
     verdicts = [item for item in outcomes if item.source != "exit" and item.outcome in _VERDICTS]
-    if not verdicts and not choice.disagreement:
-        return
-    place = outcomes[0].rollout_id
     if verdicts and any(item.source == "exit" for item in outcomes) and choice.outcome in ("infra", "truncated"):
-        yield CensusLine(stage, "outcome", "overruled", place, f"{who}: {choice.why}")
+        yield CensusLine(stage, "outcome", "overruled", rollout_id, f"{who}: {choice.why}")
     if choice.disagreement:
         said = ", ".join(sorted(f"{item.source} {item.outcome}" for item in outcomes if item.outcome != "unknown"))
-        yield CensusLine(stage, "outcome", "disagreement", place, f"{who}: {said}; counted as {choice.outcome}")
+        yield CensusLine(stage, "outcome", "disagreement", rollout_id, f"{who}: {said}; counted as {choice.outcome}")
 
 
 def is_measured_here(source: str) -> bool:

@@ -85,7 +85,7 @@ class Matcher:
         yield from lost.notes()
         for known in self._known.values():
             if len(known.outcomes) > 1:
-                yield from doubts("ingest", f"{known.task_id}, run {known.run}", known.outcomes)
+                yield from doubts("ingest", known.rollout_id, f"{known.task_id}, run {known.run}", known.outcomes)
 
     def _rollouts_of(self, recorded: Recorded, lost: Lost) -> list[Known]:
         """The rollouts that the outcome is of: several only if all have the patch that counts."""

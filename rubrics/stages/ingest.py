@@ -87,7 +87,7 @@ class Ingest:
         self._census = [line for line in self._census if not (line.subject == "outcome" and line.place in known)]
         for rollout_id in sorted(known):
             said = [*recorded.get(rollout_id, ()), *self._measured[rollout_id]]
-            self._census += doubts(self.name, self._task_of[rollout_id], said)
+            self._census += doubts(self.name, rollout_id, self._task_of[rollout_id], said)
         orphans = sum(len(rows) for rollout_id, rows in self._measured.items() if rollout_id not in known)
         if orphans:
             detail = (

@@ -91,12 +91,12 @@ def test_an_exit_differs_from_a_pass_and_explains_a_failure() -> None:
 
 def test_doubts_name_the_rollout_its_sources_and_what_counts() -> None:
     outcomes = [said("exit", "infra", "Timeout"), said("harness:x", "passed"), said("run:1", "failed")]
-    overruled, disagreement = doubts("test", "task t, run r", outcomes)
+    overruled, disagreement = doubts("test", "r", "task t, run r", outcomes)
     assert (overruled.stage, overruled.kind, overruled.place) == ("test", "overruled", "r")
     assert "Timeout" in overruled.detail
     assert disagreement.detail == "task t, run r: exit infra, harness:x passed, run:1 failed; counted as infra"
-    assert not list(doubts("test", "t", [said("exit", "infra"), said("harness:x", "unknown")]))
-    assert not list(doubts("test", "t", []))
+    assert not list(doubts("test", "r", "t", [said("exit", "infra"), said("harness:x", "unknown")]))
+    assert not list(doubts("test", "r", "t", []))
 
 
 def test_runs_and_logs_that_were_read_are_measured_here_and_reports_are_not() -> None:
@@ -116,7 +116,7 @@ def test_the_order_of_the_outcomes_does_not_matter(outcomes: list[Outcome]) -> N
 
 @given(st.lists(st.builds(said, SOURCES, OUTCOMES), max_size=4))
 def test_what_differs_has_a_line_always(outcomes: list[Outcome]) -> None:
-    kinds = {line.kind for line in doubts("test", "t", outcomes)}
+    kinds = {line.kind for line in doubts("test", "r", "t", outcomes)}
     assert ("disagreement" in kinds) == choose(outcomes).disagreement == differ(outcomes)
     verdicts = {item.outcome for item in outcomes if item.source != "exit"} & {"passed", "failed"}
     if len(verdicts) == 2:
