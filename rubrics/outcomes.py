@@ -56,10 +56,12 @@ def choose(outcomes: Sequence[Outcome]) -> Choice:
 def differ(outcomes: Sequence[Outcome]) -> bool:
     """Whether sources of one rollout say different things.
 
-    Two sources of the tests differ when they say different words; `unknown` says nothing. The exit status differs from
-    them when a cut-off or broken attempt is said to have passed: that it failed then is what one expects.
+    Two sources of the tests differ when they say different words. `unknown` says nothing, nor does a run or a log of our
+    own that broke (`infra`). The exit status differs from the others when a cut-off or broken attempt is said to have
+    passed: that it failed then is what one expects.
     """
-    said = {item.outcome for item in outcomes if item.source != "exit"} - {"unknown"}
+    tested = [item for item in outcomes if item.source != "exit" and item.outcome != "unknown"]
+    said = {item.outcome for item in tested if not (item.outcome == "infra" and is_measured_here(item.source))}
     ended = {item.outcome for item in outcomes if item.source == "exit"} & {"infra", "truncated"}
     return len(said) > 1 or bool(ended and "passed" in said)
 
@@ -83,17 +85,6 @@ def is_measured_here(source: str) -> bool:
     """Whether a program of ours made the outcome, by running tests or by reading a stored log: no dump gives it
     again."""
     return source.startswith(("run:", "log:")) or (source.startswith("harness:") and source.endswith(_LOG))
-
-
-def doubts(stage: str, rollout_id: str, who: str, outcomes: Sequence[Outcome]) -> Iterator[CensusLine]:
-    """Whether sources of one rollout disagree, and whether a recorded verdict is overruled, as lines of the census."""
-    choice = choose(outcomes)
-    verdicts = [item for item in outcomes if item.source != "exit" and item.outcome in _VERDICTS]
-    if choice.outcome == "infra" and choice.source == "exit" and verdicts:
-        yield CensusLine(stage, "outcome", "overruled", rollout_id, f"{who}: {choice.why}")
-    if choice.disagreement:
-        said = ", ".join(sorted(f"{item.source} {item.outcome}" for item in verdicts))
-        yield CensusLine(stage, "outcome", "disagreement", rollout_id, f"{who}: {said}; counted as {choice.outcome}")
 
 
 def _by_verdict(verdicts: list[Outcome], cut: Outcome | None, disagreement: bool) -> Choice:

@@ -76,7 +76,8 @@ def test_the_harness_wins_over_what_a_publisher_recorded() -> None:
 
 
 def test_sources_of_the_tests_differ_when_their_words_do_and_unknown_says_nothing() -> None:
-    assert differ([said("run:1", "infra"), said("harness:x", "failed")])
+    assert differ([said("harness:y", "infra"), said("harness:x", "failed")])
+    assert not differ([said("run:1", "infra"), said("harness:x", "failed")]), "a run of ours that broke says nothing"
     assert differ([said("run:1", "passed"), said("run:2", "failed")])
     assert not differ([said("run:1", "unknown"), said("harness:x", "failed")])
     assert not differ([said("exit", "infra")])
