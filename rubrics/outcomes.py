@@ -57,8 +57,8 @@ def differ(outcomes: Sequence[Outcome]) -> bool:
     """Whether sources of one rollout say different things.
 
     Two sources of the tests differ when they say different words. `unknown` says nothing, nor does a run or a log of
-    our own that broke (`infra`). The exit status differs from the others when a cut-off or broken attempt is said to have
-    passed: that it failed then is what one expects.
+    our own that broke (`infra`). The exit status differs from the others when a cut-off or broken attempt is said to
+    have passed: that it failed then is what one expects.
     """
     tested = [item for item in outcomes if item.source != "exit" and item.outcome != "unknown"]
     said = {item.outcome for item in tested if not (item.outcome == "infra" and is_measured_here(item.source))}
