@@ -40,6 +40,11 @@ _SHARED = {
         show_default=True,
         help="What a group is where the dump names none.",
     ),
+    "trust_recorded": click.option(
+        "--trust-recorded",
+        is_flag=True,
+        help="Count what rows say was measured of their own attempt: resolved, target, reward.",
+    ),
     "study": click.option(
         "--study", type=int, default=4, show_default=True, metavar="N", help="Attempts to study per task."
     ),

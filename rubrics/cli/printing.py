@@ -11,6 +11,7 @@ import click
 
 from rubrics.cli.tables import print_table
 from rubrics.stages.options import Options
+from rubrics.visible import one_line
 
 FIRST = 40
 """Rows that a command prints of what it found."""
@@ -44,8 +45,8 @@ def print_census(census: Sequence[dict[str, Any]]) -> None:
 
 
 def print_run(options: Options, done: dict[str, int], as_json: bool, with_rewards: bool) -> int:
-    """The account of a run; returns the exit code: 1 when some rollout has no reward or there is none, or when a judge
-    that was asked has no verdict, else 0."""
+    """The account of a run; returns the exit code: 1 when some rollout has no reward or there is none, when a judge
+    that was asked has no verdict, or when most of the dumps was not recognised, else 0."""
     from rubrics.stages.judging import UNJUDGED
     from rubrics.store.store import Store
 
@@ -63,8 +64,19 @@ def print_run(options: Options, done: dict[str, int], as_json: bool, with_reward
         _print_account(options, done, census, rewards)
     if with_rewards and not counted["n"]:
         click.echo("rubrics: no rollout was found to be scored; see the census, and --tasks if it was given", err=True)
+    unread = _tell_of_ingest(store) if "ingest" in done else False
     unjudged = store.query(_UNJUDGED, {"detail": UNJUDGED}).to_pylist()[0]["n"] if "score" in done else 0
-    return 1 if unjudged or (with_rewards and (counted["missing"] or not counted["n"])) else 0
+    return 1 if unread or unjudged or (with_rewards and (counted["missing"] or not counted["n"])) else 0
+
+
+def _tell_of_ingest(store: Any) -> bool:
+    """Say on standard error what of the dumps was not read; returns whether that is most of them."""
+    from rubrics.ingest.account import account_of
+
+    account = account_of(store.rows("census", where="stage = 'ingest'"), store.count("rollouts"))
+    for line in account.lines:
+        click.echo(f"rubrics: {one_line(line)}", err=True)
+    return account.failed
 
 
 def _print_account(

@@ -27,6 +27,7 @@ dumps_argument = click.argument("dumps", nargs=-1, required=True, metavar="DUMP.
     "tasks",
     "limit",
     "group_by",
+    "trust_recorded",
     "study",
     "study_from",
     "seed",
@@ -67,9 +68,12 @@ def demo(store: str, runner: str | None, as_json: bool) -> int:
 
 @click.command()
 @dumps_argument
-@shared("tasks", "limit", "group_by", "runner")
+@shared("tasks", "limit", "group_by", "trust_recorded", "runner")
 def ingest(as_json: bool, **values: Any) -> int:
-    """Read dumps into the store and measure every rollout; replaces what the store held of rollouts."""
+    """Read dumps into the store and measure every rollout; replaces what the store held of rollouts.
+
+    Test runs stay. Exit code 1 when most of the dumps was not recognised: what was, is in the census (`read_as`).
+    """
     return run_and_print("ingest_rollouts", values, as_json)
 
 

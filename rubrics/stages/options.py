@@ -37,6 +37,9 @@ class Options:
     study_from: tuple[str, ...] = ()
     """Dumps that are studied and not scored; empty: the attempts in the store are studied."""
     group_by: str = "task"
+    trust_recorded: bool = False
+    """What a row of a dump says was measured of its own attempt (`resolved`, `target`, `reward`) counts as an
+    outcome."""
     tasks: str = "*"
     """Glob over task ids: what it does not match is left alone."""
     limit: int | None = None

@@ -70,7 +70,7 @@ ROLLOUTS = Table(
     _columns(
         rollout_id=TEXT, content_digest=TEXT, transcript_digest=TEXT, task_id=TEXT, group_id=TEXT, policy=TEXT,
         policy_step=INT, run=TEXT, attempt=INT, harness=TEXT, patch=TEXT, exit_status=TEXT, n_turns=COUNT,
-        input_tokens=COUNT, output_tokens=COUNT, snapshot=TEXT, duplicate_of=TEXT, source=TEXT,
+        input_tokens=COUNT, output_tokens=COUNT, snapshot=TEXT, duplicate_of=TEXT, source=TEXT, extra=TEXT,
     ),
     key=("rollout_id",),
     order=("task_id", "rollout_id"),
@@ -274,7 +274,7 @@ CENSUS = Table(
     order=("stage", "subject", "kind", "place"),
     made_by="any stage",
 )
-"""What was left out, merged, overruled or doubted, and why: `subject` is file, rollout, task, outcome or run."""
+"""What was left out, merged, overruled or doubted, and why: `subject` is file, row, rollout, task, outcome or run."""
 
 TABLES: dict[str, Table] = {
     table.name: table
