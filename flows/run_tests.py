@@ -7,7 +7,7 @@ from typing import Any
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 
-from rubrics.stages.pipeline import run_stages
+from rubrics.stages.plans import run_plan
 from rubrics.stages.stage import run_chunk
 
 
@@ -15,4 +15,4 @@ from rubrics.stages.stage import run_chunk
 def run_tests(options: dict[str, Any]) -> dict[str, int]:
     """Rollouts done per stage. `options`: the fields of `rubrics.stages.options.Options`."""
     chunk = task(run_chunk, cache_policy=NO_CACHE, task_run_name="{stage.name} {chunk.label}")
-    return run_stages(("test",), options, chunk.submit)
+    return run_plan("run_tests", options, chunk.submit)

@@ -1,6 +1,7 @@
 -- The outcome that counts for each rollout, as `rubrics.outcomes.choose` says it: infra by the exit status, else the
--- verdict of the latest run, else of a given outcome file, else of the harness, else a truncation, else a run that
--- broke, else unknown. Sources of one rank that differ give a failure; a failure after a truncated exit is `truncated`.
+-- verdict of the latest run, else of a given outcome file, else of the harness, else of what a publisher recorded, else a
+-- truncation, else a run that broke, else unknown. Sources of one rank that differ give a failure; a failure after a
+-- truncated exit is `truncated`.
 CREATE OR REPLACE VIEW chosen_outcomes AS
 WITH said AS (
   SELECT

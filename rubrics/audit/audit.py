@@ -8,16 +8,22 @@ from collections.abc import Iterator, Sequence
 from rubrics.audit.addressed import find_addressed
 from rubrics.audit.branches import find_branches
 from rubrics.audit.commands import find_commands
+from rubrics.audit.equality import find_equality
 from rubrics.audit.evidence import is_proved
 from rubrics.audit.findings import Finding
 from rubrics.audit.hooks import find_hooks
+from rubrics.audit.interpreter import find_interpreter, run_as_text
 from rubrics.audit.leaks import find_leaks
-from rubrics.audit.lines import added_lines, is_substantial, plain
+from rubrics.audit.lines import Added, added_lines, is_substantial, plain
 from rubrics.audit.material import Material
+from rubrics.audit.planted import find_planted
+from rubrics.audit.python_code import code_of
+from rubrics.audit.runners import find_runners
 from rubrics.audit.steps import steps
 from rubrics.audit.test_edits import find_test_edits
 from rubrics.audit.trail import Trail
 from rubrics.audit.tricks import find_tricks
+from rubrics.facts.paths import is_python
 
 SMALLEST_GROUP = 3
 """Attempts with a transcript below which a command that all of them share says nothing of the harness."""
@@ -55,7 +61,26 @@ def _alone(material: Material, common: frozenset[str], played: frozenset[str]) -
         yield from find_hooks(lines, material.task)
         yield from find_branches(lines, material.task)
         yield from find_tricks(lines, material.task)
+        yield from find_planted(material.patch.files, lines, material.task)
+        yield from _in_python(material, lines)
     yield from find_addressed(lines, material.turns)
+
+
+def _in_python(material: Material, lines: Sequence[Added]) -> Iterator[Finding]:
+    """What the syntax trees of changed Python files say, and those of code that they hold as text and run."""
+    by_path: dict[str, list[Added]] = {}
+    for line in lines:
+        by_path.setdefault(line.path, []).append(line)
+    for file in material.patch.files if material.patch is not None else ():
+        added = by_path.get(file.path, [])
+        if not added or not is_python(file.path):
+            continue
+        code = code_of(file, added)
+        for part in (code, *run_as_text(code)):
+            yield from find_runners(part, material.task)
+            if added[0].kind == "source":
+                yield from find_interpreter(part, material.task)
+                yield from find_equality(part)
 
 
 def _played(group: Sequence[Material]) -> frozenset[str]:

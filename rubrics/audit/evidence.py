@@ -45,6 +45,8 @@ def _calls(turn: Turn) -> Iterator[str]:
 
 def _line(material: Material, path: str, number: str) -> str | None:
     for file in material.patch.files if material.patch is not None else ():
+        if file.path == path and not file.hunks:
+            return path if number.isdigit() else None
         if file.path == path:
             lines = [line.text for hunk in file.hunks for line in hunk.lines if str(line.number) == number]
             return "\n".join((path, *lines)) if lines else None

@@ -42,13 +42,16 @@ _AUTO = re.compile(r"(?:sitecustomize|usercustomize)\.py$|\.pth$")
 _SHADOW = re.compile(r"(?:src/|tests?/)?(?:pytest|unittest|_pytest|nose|pluggy)(?:\.py|/__init__\.py)$")
 _PLUGIN = re.compile(r"\bpytest11\b|\bpytest_plugins\s*=|PYTEST_(?:ADDOPTS|PLUGINS)|addopts\s*=.*-p\s*(?!no:)\w")
 _EXIT = re.compile(
-    r"(?:\bos\._exit|\b(?:sys|process)\.exit|(?<![\w.])(?:exit|quit)|raise SystemExit)\(\s*(?:0|None|False)?\s*\)"
+    r"(?:\bos\._exit|\b(?:sys|process)\.exit|(?<![\w.])(?<!def )(?:exit|quit)|raise SystemExit)"
+    r"\(\s*(?:0|None|False)?\s*\)"
     r"|raise SystemExit$"
 )
 _HARD_EXIT = re.compile(r"\bos\._exit\(|\bos\.kill\(\s*os\.getpid\(\),\s*(?:9|signal\.SIG(?:KILL|TERM))")
 _STRING = re.compile(r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*\"""")
 _AT_EXIT = re.compile(r"\batexit\.register\(")
 _GUARD = re.compile(r"__name__|^except\b|^def |^async def |^class .*(?:Command|CLI)|^if .*(?:argv|--)|\bfork\b|\bpid\b")
+_ENDS_OTHERS = re.compile(r"daemon|fork|process|worker|server|reload|supervis|spawn|launch")
+"""Files whose trade it is to end processes."""
 _SCRIPTS = frozenset({"bin", "scripts", "tools", "examples", "benchmarks", "docs", "ci", "dev"})
 
 
@@ -141,7 +144,11 @@ def _exits(code: list[Added]) -> Iterator[Finding]:
             level: Level = "confirmed" if certain or line.name == "__init__.py" else "suspected"
             yield _finding("early_exit", level, line, "importing the module ends the process as if all were well")
             return
-        if hard and not any("fork" in other.text or "pid" in other.text for other in code if other is not line):
+        if (
+            hard
+            and not _ENDS_OTHERS.search(line.path)
+            and not any("fork" in other.text or "pid" in other.text for other in code if other is not line)
+        ):
             yield _finding("early_exit", "suspected", line, "the process can end itself without clean-up or report")
             return
 

@@ -9,8 +9,6 @@ from rubrics.audit.findings import Finding, Level, quoted
 from rubrics.audit.lines import Added
 from rubrics.audit.material import TaskFacts
 
-_EQ = re.compile(r"def (__eq__|__ne__)\s*\(|\b(__eq__|__ne__)\s*=\s*lambda[^:]*:\s*(?:True|False)")
-_ALWAYS = re.compile(r"return\s+(?:True|False|1|0)\s*$")
 _COUNTER = re.compile(
     r"^\s*((?:\w+\.)?_?\w*(?:call|count|invocation|nth|times|hits|calls)\w*)\s*\+=\s*1\b", re.IGNORECASE
 )
@@ -38,31 +36,11 @@ _FORGED = re.compile(
 
 def find_tricks(lines: list[Added], task: TaskFacts) -> Iterator[Finding]:
     code = [line for line in lines if line.kind == "source" and not line.said]
-    yield from _equal(code)
     yield from _counted(code)
     clock = next((line for line in code if _CLOCK.search(line.text)), None)
     if clock is not None:
         yield _finding("time_patched", "suspected", clock, "a clock or sleeping is replaced")
     yield from _results(lines, task)
-
-
-def _equal(code: list[Added]) -> Iterator[Finding]:
-    for place, line in enumerate(code):
-        match = _EQ.search(line.text)
-        if match is None:
-            continue
-        body = [other for other in code[place + 1 : place + 5] if other.path == line.path and _under(line, other)]
-        if (
-            match[2]
-            or (len(body) == 1 and _ALWAYS.search(body[0].text))
-            or re.search(r"\)[^:]*:\s*return (?:True|False)$", line.text)
-        ):
-            yield _finding("equality_overloaded", "suspected", line, "the comparison gives one answer for everything")
-            return
-
-
-def _under(line: Added, other: Added) -> bool:
-    return line.text.strip() in other.around and not other.text.lstrip().startswith(('"""', "'''"))
 
 
 def _counted(code: list[Added]) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ from rubrics.cli.printing import print_census, print_first
 
 @click.command()
 @model_options
-@shared("tasks", "limit", "workers")
+@shared("tasks", "limit", "workers", "runner")
 def audit(as_json: bool, **values: Any) -> int:
     """Look for leaks of the answer and gaming of the grader in every transcript and patch.
 
@@ -28,7 +28,7 @@ def audit(as_json: bool, **values: Any) -> int:
     from rubrics.store.store import Store
 
     options = options_from(values)
-    done = run_flow_with_progress("audit_rollouts", options, quiet=as_json)
+    done = run_flow_with_progress("audit_rollouts", options, as_json, values["runner"])
     store = Store.open(Path(options.store))
     found = store.query("FROM audit_findings").to_pylist()
     census = store.query("FROM census_totals WHERE stage = 'audit'").to_pylist()

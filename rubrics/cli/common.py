@@ -21,18 +21,29 @@ store_option = click.option(
     "--store", default=DEFAULT_STORE, show_default=True, metavar="DIR", help="Folder of the store."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object for machines; no progress.")
+runner_option = click.option(
+    "--runner",
+    type=click.Choice(("local", "prefect")),
+    help="Who runs the chunks: threads of this process, or Prefect.  [default: prefect where PREFECT_API_URL is set]",
+)
 _SHARED = {
     "tasks": click.option("--tasks", default="*", metavar="GLOB", help="Only tasks whose id matches."),
     "limit": click.option("--limit", type=int, metavar="N", help="At most N tasks."),
     "workers": click.option(
         "--workers", type=int, default=2, show_default=True, metavar="N", help="Chunks under way at once."
     ),
+    "runner": runner_option,
     "group_by": click.option(
         "--group-by",
         type=click.Choice(GROUPINGS),
         default="task",
         show_default=True,
         help="What a group is where the dump names none.",
+    ),
+    "trust_recorded": click.option(
+        "--trust-recorded",
+        is_flag=True,
+        help="Count what rows say was measured of their own attempt: resolved, target, reward.",
     ),
     "study": click.option(
         "--study", type=int, default=4, show_default=True, metavar="N", help="Attempts to study per task."
@@ -86,17 +97,23 @@ def options_from(values: dict[str, Any]) -> Options:
         absolute["config"] = str(Path(values["config"]).absolute())
     if values.get("factors") is not None:
         values = {**values, "factors": tuple(item.strip() for item in values["factors"].split(",") if item.strip())}
+    values = {name: value for name, value in values.items() if name != "runner"}
     return Options.from_dict({**values, **absolute, "store": str(Path(values["store"]).absolute())})
 
 
-def run_flow_with_progress(name: str, options: Options, quiet: bool) -> dict[str, int]:
-    """Run a flow; progress goes to standard error, as one changing line on a terminal."""
+def run_flow_with_progress(name: str, options: Options, quiet: bool, runner: str | None = None) -> dict[str, int]:
+    """Run a flow (see `rubrics.cli.launcher.run_flow`); progress goes to standard error, on a terminal as one line that
+    changes."""
     from rubrics.cli.launcher import run_flow
 
     if options.model is not None:
         from rubrics.stages.models import model_settings
 
         model_settings(options)  # an address with a password is refused before Prefect records it
+    if not options.dumps:
+        from rubrics.store.store import Store
+
+        Store.open(Path(options.store))  # a mistyped store is refused before a server is started
 
     logger = logging.getLogger("rubrics")
     handler = _Progress()
@@ -106,7 +123,7 @@ def run_flow_with_progress(name: str, options: Options, quiet: bool) -> dict[str
     try:
         if not quiet:
             logger.info("starting")
-        done: dict[str, int] = run_flow(name, options.to_dict())
+        done: dict[str, int] = run_flow(name, options.to_dict(), runner)
         return done
     finally:
         handler.end()

@@ -1,12 +1,12 @@
-"""Starts a flow in this process. The one place outside `flows/` that knows Prefect.
+"""Starts a flow in this process: in threads, or under Prefect. The one place outside `flows/` that knows Prefect.
 
-Some things are kept from happening, each has a test:
+Some things are kept from happening under Prefect, each has a test:
 - code lying in the working folder is executed: flow files are loaded by their own path under a private
-  name, and the working folder is left before Prefect starts, so neither this process nor Prefect's
-  temporary server (`python -m ...`) sees it, nor a `prefect.toml` or `.env` that lies there;
+  name, and the working folder is left before Prefect starts, so neither this process nor a server that it
+  starts (`python -m ...`) sees it, nor a `prefect.toml` or `.env` that lies there;
 - telemetry is sent;
 - Prefect tells of an error that is raised and told of here anyway;
-- the user's own Prefect profile or database is touched by a local run.
+- the user's own Prefect profile or database is touched where the user named no server.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import importlib.util
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -24,6 +24,7 @@ from typing import Any
 from rubrics.content import content_folder
 from rubrics.errors import UsageError
 
+RUNNERS = ("local", "prefect")
 _ALWAYS = {
     "DO_NOT_TRACK": "1",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
@@ -32,25 +33,33 @@ _ALWAYS = {
     "PREFECT_LOGGING_TO_API_ENABLED": "false",
     "PYTHONSAFEPATH": "1",
 }
-_LOCAL_SERVER = {
-    "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
-    "PREFECT_SERVER_SERVICES_SCHEDULER_ENABLED": "false",
-    "PREFECT_SERVER_SERVICES_LATE_RUNS_ENABLED": "false",
-    "PREFECT_SERVER_SERVICES_TRIGGERS_ENABLED": "false",
-    "PREFECT_SERVER_EVENTS_STREAM_OUT_ENABLED": "false",
-    "PREFECT_SERVER_LOGGING_LEVEL": "CRITICAL",
-}
 
 
-def run_flow(name: str, options: dict[str, Any]) -> Any:
-    """Run `flows/<name>.py`'s flow of the same name with these options and return what it returns.
+def run_flow(name: str, options: dict[str, Any], runner: str | None = None) -> Any:
+    """Run a flow with these options and return what it returns.
 
-    Paths in `options` must be absolute. Uses the server named by `PREFECT_API_URL` when that is set,
-    else a temporary one of its own.
+    `runner`: `local` runs its chunks in threads of this process; `prefect` runs `flows/<name>.py` on the server that
+    `PREFECT_API_URL` names, else on a temporary one. Null: Prefect where `PREFECT_API_URL` is set.
+    Paths in `options` must be absolute.
     """
-    with _neutral_folder(), _settings():
-        flow: Callable[..., Any] = getattr(load_flow(name), name)
-        return flow(options)
+    from rubrics.cli.temporary_server import sweep_servers, temporary_server
+
+    sweep_servers()
+    server = os.environ.get("PREFECT_API_URL")
+    if (runner or ("prefect" if server else "local")) == "local":
+        from rubrics.cli.local import run_local
+
+        return run_local(name, options)
+    with _neutral_folder(), _changed(_ALWAYS):
+        if server:
+            return _under_prefect(name, options)
+        with temporary_server(os.environ) as variables, _changed(variables):
+            return _under_prefect(name, options)
+
+
+def _under_prefect(name: str, options: dict[str, Any]) -> Any:
+    flow: Callable[..., Any] = getattr(load_flow(name), name)
+    return flow(options)
 
 
 def load_flow(name: str) -> ModuleType:
@@ -80,14 +89,10 @@ def _neutral_folder() -> Iterator[None]:
 
 
 @contextmanager
-def _settings() -> Iterator[None]:
-    wanted = dict(_ALWAYS)
-    if not os.environ.get("PREFECT_API_URL"):
-        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rubrics" / "prefect"
-        home.mkdir(parents=True, exist_ok=True)
-        wanted |= _LOCAL_SERVER | {"PREFECT_HOME": str(home)}
-    before = {name: os.environ.get(name) for name in wanted}
-    os.environ.update(wanted)
+def _changed(variables: Mapping[str, str]) -> Iterator[None]:
+    """These environment variables, until the end."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
     try:
         yield
     finally:

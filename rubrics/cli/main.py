@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
-from typing import NoReturn
+from contextlib import suppress
+from typing import Any, NoReturn
 
 import click
 
@@ -13,70 +15,93 @@ from rubrics.cli.asking import doctor, estimate, show_prompt
 from rubrics.cli.auditing import audit
 from rubrics.cli.exporting import export
 from rubrics.cli.facts import facts
+from rubrics.cli.failing import told
 from rubrics.cli.preparing import prepare
 from rubrics.cli.ranking import rank
 from rubrics.cli.reading import query, report, show
 from rubrics.cli.running import demo, ingest, reward, run, score, synthesize
 from rubrics.cli.testing import check_tasks, test
-from rubrics.cli.upkeep import clean, status
-from rubrics.errors import RubricsError
+from rubrics.cli.upkeep import clean, repair, status
 
 
-class _InOrder(click.Group):
+class _Ended(Exception):
+    """Carries what ended a command past click, which would make an end of its own of it."""
+
+
+class _Commands(click.Group):
     """Lists the commands in the order of the work."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (OSError, EOFError, KeyboardInterrupt) as error:
+            raise _Ended from error
+
 
 @click.group(
-    cls=_InOrder,
+    cls=_Commands,
+    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
 )
 @click.version_option(__version__, prog_name="rubrics")
-def cli() -> None:
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """Rubrics, scores and reward tables for stored attempts of code agents.
 
     `rubrics run DUMP...` is the main job; `rubrics demo` runs it on the sample.
 
-    Exit codes: 0 every rollout has a reward, 1 some have none, 2 bad usage or bad input.
+    Exit codes: 0 every rollout has a reward, 1 some have none, 2 bad usage or bad input, 3 a fault of the program,
+    130 stopped.
     """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
 
 
 for command in (
     run, demo, ingest, facts, prepare, test, check_tasks, synthesize, score, audit, rank, reward, export, report, show,
     show_prompt, query, estimate, status, doctor, clean,
+    repair,
 ):  # fmt: skip
     cli.add_command(command)
 
 
 def main() -> None:
-    """Run the command; an expected error is one line on standard error and exit code 2."""
-    signal.signal(signal.SIGTERM, _stop)
+    """Run the command; whatever ends it is one line on standard error and an exit code (`rubrics.cli.failing`)."""
+    stop = _Stop()
+    signal.signal(signal.SIGINT, stop)
+    signal.signal(signal.SIGTERM, stop)
     try:
-        code = cli.main(standalone_mode=False)
-    except click.ClickException as error:
-        click.echo(f"rubrics: {_one_line(error)}", err=True)
-        code = 2
-    except OSError as error:
-        click.echo(f"rubrics: {error}; free the place, or name another", err=True)
-        code = 2
-    except RubricsError as error:
-        click.echo(f"rubrics: {error}", err=True)
-        code = 2
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("rubrics: stopped; the store holds what the stages before had finished", err=True)
-        code = 130
+        code = cli.main(standalone_mode=False) or 0
+        sys.stdout.flush()
+    except SystemExit:
+        raise
+    except BaseException as error:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)  # it is ending
+        ended = error.__cause__ if isinstance(error, _Ended) and error.__cause__ else error
+        line, code = told(KeyboardInterrupt() if stop.asked else ended, sys.argv)
+        if line:
+            click.echo(f"rubrics: {line}", err=True)
+        if code in (130, 141):
+            _leave(code)
     sys.exit(code)
 
 
-def _one_line(error: click.ClickException) -> str:
-    """What is wrong, and where the right way stands."""
-    context = error.ctx if isinstance(error, click.UsageError) else None
-    place = f" `{context.command_path} --help` says what may stand there" if context else ""
-    return " ".join(error.format_message().split()) + place
+def _leave(code: int) -> NoReturn:
+    """End at once: threads in the middle of a chunk are not waited for, what they wrote is of a run that is dropped."""
+    with suppress(OSError):
+        sys.stderr.flush()
+    os._exit(code)
 
 
-def _stop(*_: object) -> NoReturn:
-    """Asked to end: end as after Ctrl-C, which stops the temporary server too."""
-    raise KeyboardInterrupt
+class _Stop:
+    """What Ctrl-C and SIGTERM do. Remembered, because libraries make errors of it, DuckDB for one."""
+
+    asked = False
+
+    def __call__(self, *_: object) -> NoReturn:
+        self.asked = True
+        raise KeyboardInterrupt

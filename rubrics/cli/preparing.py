@@ -30,7 +30,7 @@ _TABLE = """
 )  # fmt: skip
 @click.option("--config", metavar="FILE", help="TOML file with a table `preparation`: what is kept, what is searched.")
 @model_options
-@shared("tasks", "limit", "workers")
+@shared("tasks", "limit", "workers", "runner")
 def prepare(as_json: bool, **values: Any) -> int:
     """Open every task's environment, remove what gives its answer away, prove that nothing is left.
 
@@ -40,12 +40,13 @@ def prepare(as_json: bool, **values: Any) -> int:
     With --model, the model then enters each environment and tries to reach the answer; what it finds and code can prove
     is removed too.
 
-    Exit code 1 when an environment is not clean, could not be prepared, or the model gave no report of it.
+    Exit code 1 when an environment is not clean, could not be prepared, or the model gave no report of it, and when
+    there is no task to prepare.
     """
     from rubrics.store.store import Store
 
     options = options_from(values)
-    done = run_flow_with_progress("prepare_environments", options, quiet=as_json)
+    done = run_flow_with_progress("prepare_environments", options, as_json, values["runner"])
     store = Store.open(Path(options.store))
     rows = store.query(_TABLE).to_pylist()
     census = store.query("FROM census_totals WHERE stage = 'prepare'").to_pylist()
@@ -54,4 +55,6 @@ def prepare(as_json: bool, **values: Any) -> int:
     else:
         print_first(rows, "environments", "FROM environments")
         print_census(census)
-    return 0 if all(row["clean"] and not row["model_probe"].startswith("unfinished_") for row in rows) else 1
+    empty = any(line["kind"] == "no_tasks" for line in census)
+    done_well = all(row["clean"] and not row["model_probe"].startswith("unfinished_") for row in rows)
+    return 0 if done_well and not empty else 1

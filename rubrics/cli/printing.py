@@ -3,48 +3,33 @@
 from __future__ import annotations
 
 import json
-import shutil
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
+from rubrics.cli.tables import print_table
 from rubrics.stages.options import Options
+from rubrics.visible import one_line
 
-WIDTH = 240
-"""Columns of a table that goes to a file or a pipe: ids are not broken there."""
 FIRST = 40
 """Rows that a command prints of what it found."""
-CELL = 400
-"""Characters of a value that a table shows; `--json` and `--output` give all."""
-
 
 _UNJUDGED = "SELECT count(*) AS n FROM census WHERE stage = 'score' AND detail = $detail"
 
 
 def print_rows(rows: Sequence[dict[str, Any]], as_json: bool = False) -> None:
-    """Rows as a table on standard output, or as a JSON list."""
+    """Rows on standard output for people, or as a JSON list."""
     if as_json:
-        click.echo(json.dumps(list(rows), indent=1, default=str))
+        from rubrics.store.output import plain
+
+        click.echo(json.dumps(plain(list(rows)), indent=1, default=str))
         return
     if not rows:
         click.echo("(no rows)")
         return
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name, value in rows[0].items():
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        table.add_column(str(name), justify="right" if number else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(shown(value)) for value in row.values()))
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH
-    Console(width=max(100, width), highlight=False).print(table)
+    print_table(rows)
 
 
 def print_first(rows: Sequence[dict[str, Any]], what: str, query: str) -> None:
@@ -59,21 +44,9 @@ def print_census(census: Sequence[dict[str, Any]]) -> None:
     print_rows(census)
 
 
-def shown(value: Any) -> str:
-    """One value in a table: null is a dash, floats have three digits, control characters are made visible, and
-    what is longer than `CELL` is cut."""
-    if value is None:
-        return "-"
-    if isinstance(value, float):
-        return f"{value:.3f}"
-    text = str(value)
-    cut = text if len(text) <= CELL else f"{text[:CELL]}... ({len(text)} characters)"
-    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in cut)
-
-
 def print_run(options: Options, done: dict[str, int], as_json: bool, with_rewards: bool) -> int:
-    """The account of a run; returns the exit code: 1 when some rollout has no reward or there is none, or when a judge
-    that was asked has no verdict, else 0."""
+    """The account of a run; returns the exit code: 1 when some rollout has no reward or there is none, when a judge
+    that was asked has no verdict, or when most of the dumps was not recognised, else 0."""
     from rubrics.stages.judging import UNJUDGED
     from rubrics.store.store import Store
 
@@ -91,8 +64,19 @@ def print_run(options: Options, done: dict[str, int], as_json: bool, with_reward
         _print_account(options, done, census, rewards)
     if with_rewards and not counted["n"]:
         click.echo("rubrics: no rollout was found to be scored; see the census, and --tasks if it was given", err=True)
+    unread = _tell_of_ingest(store) if "ingest" in done else False
     unjudged = store.query(_UNJUDGED, {"detail": UNJUDGED}).to_pylist()[0]["n"] if "score" in done else 0
-    return 1 if unjudged or (with_rewards and (counted["missing"] or not counted["n"])) else 0
+    return 1 if unread or unjudged or (with_rewards and (counted["missing"] or not counted["n"])) else 0
+
+
+def _tell_of_ingest(store: Any) -> bool:
+    """Say on standard error what of the dumps was not read; returns whether that is most of them."""
+    from rubrics.ingest.account import account_of
+
+    account = account_of(store.rows("census", where="stage = 'ingest'"), store.count("rollouts"))
+    for line in account.lines:
+        click.echo(f"rubrics: {one_line(line)}", err=True)
+    return account.failed
 
 
 def _print_account(

@@ -27,7 +27,7 @@ _GROUPS = """
 @model_options
 @environment_options
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of orders, labels and slices.")
-@shared("tasks", "limit", "config", "drop_duplicates", "workers")
+@shared("tasks", "limit", "config", "drop_duplicates", "workers", "runner")
 def rank(as_json: bool, **values: Any) -> int:
     """Put the passes of every group with mixed outcomes side by side, in rounds, and store five checks of each.
 
@@ -44,7 +44,7 @@ def rank(as_json: bool, **values: Any) -> int:
     options = options_from(values)
     if options.model is None:
         raise UsageError("rank asks a model; give --model NAME, and --base-url for an endpoint of your own")
-    done = run_flow_with_progress("rank_groups", options, quiet=as_json)
+    done = run_flow_with_progress("rank_groups", options, as_json, values["runner"])
     store = Store.open(Path(options.store))
     groups = store.query(_GROUPS).to_pylist()
     bias = store.query("FROM position_bias").to_pylist()

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rubrics.cli.common import json_option, options_from, run_flow_with_progress, shared
+from rubrics.cli.common import json_option, options_from, run_flow_with_progress, runner_option, shared
 from rubrics.cli.models import author_options, judge_options, model_options, rank_options, with_tests
 from rubrics.cli.printing import print_run
 from rubrics.cli.testing import environment_options
@@ -27,6 +27,7 @@ dumps_argument = click.argument("dumps", nargs=-1, required=True, metavar="DUMP.
     "tasks",
     "limit",
     "group_by",
+    "trust_recorded",
     "study",
     "study_from",
     "seed",
@@ -35,6 +36,7 @@ dumps_argument = click.argument("dumps", nargs=-1, required=True, metavar="DUMP.
     "drop_duplicates",
     "resynthesize",
     "workers",
+    "runner",
 )
 def run(as_json: bool, **values: Any) -> int:
     """From dumps to the reward table and the report: the main job.
@@ -52,23 +54,26 @@ def run(as_json: bool, **values: Any) -> int:
 
 @click.command()
 @click.option("--store", default="rubrics-demo", show_default=True, metavar="DIR", help="Folder of the store.")
+@runner_option
 @json_option
-def demo(store: str, as_json: bool) -> int:
+def demo(store: str, runner: str | None, as_json: bool) -> int:
     """The main job on the sample task set that comes with the program."""
     from rubrics.content import content_folder
 
     sample = content_folder("data") / "sample"
     dumps = tuple(str(sample / name) for name in ("tasks.jsonl", "runs", "outcomes.json"))
-    return run_and_print(
-        "run_pipeline", {"store": store, "dumps": dumps, "resynthesize": True}, as_json, with_report=True
-    )
+    values = {"store": store, "dumps": dumps, "resynthesize": True, "runner": runner}
+    return run_and_print("run_pipeline", values, as_json, with_report=True)
 
 
 @click.command()
 @dumps_argument
-@shared("tasks", "limit", "group_by")
+@shared("tasks", "limit", "group_by", "trust_recorded", "runner")
 def ingest(as_json: bool, **values: Any) -> int:
-    """Read dumps into the store and measure every rollout; replaces what the store held of rollouts."""
+    """Read dumps into the store and measure every rollout; replaces what the store held of rollouts.
+
+    Test runs stay. Exit code 1 when most of the dumps was not recognised: what was, is in the census (`read_as`).
+    """
     return run_and_print("ingest_rollouts", values, as_json)
 
 
@@ -77,7 +82,7 @@ def ingest(as_json: bool, **values: Any) -> int:
 @judge_options
 @model_options
 @environment_options
-@shared("tasks", "limit", "study", "study_from", "seed", "workers")
+@shared("tasks", "limit", "study", "study_from", "seed", "workers", "runner")
 def synthesize(as_json: bool, **values: Any) -> int:
     """Study attempts and write both rubrics of every task, one YAML file each.
 
@@ -91,7 +96,7 @@ def synthesize(as_json: bool, **values: Any) -> int:
 @model_options
 @with_tests
 @environment_options
-@shared("tasks", "limit", "workers")
+@shared("tasks", "limit", "workers", "runner")
 def score(as_json: bool, **values: Any) -> int:
     """Score every rollout by the rubric files as they are now; writes no rubric.
 
@@ -105,7 +110,7 @@ def score(as_json: bool, **values: Any) -> int:
 @click.option(
     "--judge", metavar="NAME", help="Whose grades: builtin, single:<model>, ...  [default: those of the last score]"
 )
-@shared("factors", "config", "drop_duplicates")
+@shared("factors", "config", "drop_duplicates", "runner")
 def reward(as_json: bool, **values: Any) -> int:
     """Compute the reward table from stored grades and outcomes."""
     return run_and_print("compute_rewards", values, as_json)
@@ -114,7 +119,7 @@ def reward(as_json: bool, **values: Any) -> int:
 def run_and_print(flow: str, values: dict[str, Any], as_json: bool, with_report: bool = False) -> int:
     """Run a flow, write the report when asked, print the account; returns the exit code."""
     options = options_from(values)
-    done = run_flow_with_progress(flow, options, quiet=as_json)
+    done = run_flow_with_progress(flow, options, as_json, values.get("runner"))
     if with_report:
         from rubrics.report.write import write_report
         from rubrics.store.store import Store

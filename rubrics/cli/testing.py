@@ -50,7 +50,7 @@ def environment_options(command: Command) -> Command:
     help="Runs per rollout, to see which tests flicker.",
 )
 @click.option("--from-logs", multiple=True, metavar="DUMP", help="Read stored logs of this dump; run nothing.")
-@shared("tasks", "limit", "workers")
+@shared("tasks", "limit", "workers", "runner")
 def test(as_json: bool, **values: Any) -> int:
     """Rebuild every rollout, put the hidden tests in, run them; adds outcomes `run:<k>`.
 

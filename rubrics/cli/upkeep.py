@@ -36,6 +36,36 @@ def status(store: str, models: bool, as_json: bool) -> None:
 
 @click.command()
 @store_option
+@click.option("--check", is_flag=True, help="Only look: list every part that is damaged, write nothing.")
+@click.option("--take", multiple=True, metavar="RUN", help="The run that counts where the parts leave it open.")
+@json_option
+def repair(store: str, check: bool, take: tuple[str, ...], as_json: bool) -> int:
+    """Make a lost or damaged manifest again from the parts, and step back from parts that are damaged.
+
+    Takes the newest version of each table all of whose parts are what was written, and prints which that is. Deletes
+    nothing. Exit code 1 when a table had to step back or is lost; with --check, when anything is damaged.
+    """
+    from dataclasses import asdict
+
+    from rubrics.store.repair import look_over
+    from rubrics.store.repair import repair as write
+
+    if check:
+        damage = [asdict(item) for item in look_over(Path(store))]
+        if damage or as_json:
+            print_rows(damage, as_json)
+        else:
+            click.echo(f"{store}: every part is what was written")
+        return 1 if damage else 0
+    source, choices = write(Path(store), take)
+    if not as_json:
+        click.echo(f"{store}: manifest made from {source}")
+    print_rows([asdict(item) for item in choices], as_json)
+    return 1 if any(item.state in ("older", "lost") for item in choices) else 0
+
+
+@click.command()
+@store_option
 @click.option(
     "--environments", is_flag=True, help="Instead: remove what killed runs left of environments, and cached images."
 )

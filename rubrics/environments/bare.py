@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,7 +45,7 @@ class Bare:
         plain = rollout if rollout is None else replace(rollout, snapshot=None)
         return climb(task, plain, None, lambda start: self._begin(start, task.base_commit))
 
-    def save(self, session: Session, owner: str) -> str:
+    def save(self, session: Session, owner: str, without: Collection[str] = ()) -> str:
         """See `Saving.save`: a bare process keeps nothing."""
         raise InfraError("state", "a bare process keeps no states; use --env docker or --env bubblewrap")
 

@@ -8,6 +8,7 @@ made); nothing left after a kill.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Collection
 
 from rubrics.environments.images import Images
 from rubrics.environments.ladder import climb, start_digest
@@ -39,10 +40,10 @@ class Bubblewrap:
         """See `Environment.open`."""
         return climb(task, rollout, saved, lambda start: self._begin(start, task))
 
-    def save(self, session: Session, owner: str) -> str:
+    def save(self, session: Session, owner: str, without: Collection[str] = ()) -> str:
         """See `Saving.save`."""
         assert isinstance(session, ShellSession)
-        return session.save(owner)
+        return session.save(owner, without)
 
     def stands(self, saved: str, task: Task) -> bool:
         """See `Backend.stands`."""

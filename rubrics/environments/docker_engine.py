@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -138,9 +138,12 @@ class Engine:
             chunks, _ = self.api.get_archive(container, path)
             yield from chunks
 
-    def commit(self, container: str, tag: str, **labels: str) -> str:
-        """Make an image of a container; returns its id. Raises `InfraError`."""
-        conf = {"Labels": {IMAGE_LABEL: tag, **{f"rubrics.{name}": value for name, value in labels.items()}}}
+    def commit(self, container: str, tag: str, without: Collection[str] = (), **labels: str) -> str:
+        """Make an image of a container, `without` the values of variables; returns its id. Raises `InfraError`."""
+        conf = {
+            "Env": [f"{name}=" for name in without],
+            "Labels": {IMAGE_LABEL: tag, **{f"rubrics.{name}": value for name, value in labels.items()}},
+        }
         with _infra("engine_died", "the Docker engine did not make an image of a container"):
             made = self.api.commit(container, repository=REPOSITORY, tag=tag, conf=conf)
         return str(made["Id"])

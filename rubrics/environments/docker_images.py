@@ -6,6 +6,7 @@ import io
 import tarfile
 import threading
 import uuid
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -138,13 +139,12 @@ class DockerImages:
         start = labels.get("rubrics.start")
         return Kept(start, labels.get("rubrics.owner", "")) if start else None
 
-    def keep(self, container: str, image: Prepared, owner: str) -> str:
-        """Make an image of a container's state; returns its id."""
+    def keep(self, container: str, image: Prepared, owner: str, without: Collection[str] = ()) -> str:
+        """Make an image of a container's state, variables named emptied; returns its id."""
         self.state.check_disk(1 << 30)
         tag = f"saved-{uuid.uuid4().hex}"
-        return self.engine.commit(
-            container, tag, start=image.origin or image.digest, owner=owner, workdir=image.workdir
-        )
+        labels = {"start": image.origin or image.digest, "owner": owner, "workdir": image.workdir}
+        return self.engine.commit(container, tag, without, **labels)
 
 
 def packed(folder: Path) -> bytes:

@@ -9,7 +9,7 @@ else is left is thrown away (`slots.py`).
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
@@ -69,10 +69,10 @@ class DockerEnvironment:
         """See `Environment.open`."""
         return climb(task, rollout, saved, lambda start: self._begin(start, task.base_commit))
 
-    def save(self, session: Session, owner: str) -> str:
+    def save(self, session: Session, owner: str, without: Collection[str] = ()) -> str:
         """See `Saving.save`."""
         assert isinstance(session, ShellSession)
-        return session.save(owner)
+        return session.save(owner, without)
 
     def stands(self, saved: str, task: Task) -> bool:
         """See `Backend.stands`."""
@@ -96,7 +96,7 @@ class DockerEnvironment:
         shell = KeptShell(channel)
         around = self._around(
             container, shell, cache(partial(self.engine.root, container)), lambda dirty: self._end(container, channel),
-            self._used_up(container), lambda owner: self._images.keep(container, image, owner),
+            self._used_up(container), lambda *kept: self._images.keep(container, image, *kept),
         )  # fmt: skip
         return answering(ShellSession(shell, image.workdir, self._limits, around, image.digest))
 
@@ -157,7 +157,7 @@ class DockerEnvironment:
         root: Callable[[], Path | None],
         close: Callable[[bool], None],
         used_up: Callable[[], str | None],
-        save: Callable[[str], str] | None = None,
+        save: Callable[[str, Collection[str]], str] | None = None,
     ) -> Around:
         def oom_kills() -> int:
             return oom_kills_in(shell.run(_OOM, 30.0, 1 << 16, 1 << 20).output.decode("utf-8", "replace"))

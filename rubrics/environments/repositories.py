@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import subprocess
 import tarfile
 import zipfile
@@ -43,6 +44,7 @@ def place_repository(source: Path, base_commit: str | None, target: Path) -> Non
         kind = "disk_full" if isinstance(error, OSError) and error.errno == 28 else "no_image"
         raise InfraError(kind, f"{source}: the repository cannot be placed: {error}") from None
     _unwrap(target)
+    _let_write(target)
     if not (target / ".git").exists():
         _git("init", "-q", str(target))
         _git("-C", str(target), "add", "-A", "-f")
@@ -57,6 +59,15 @@ def _unwrap(target: Path) -> None:
         inner[0].rename(aside)
         target.rmdir()
         aside.rename(target)
+
+
+def _let_write(target: Path) -> None:
+    """A rollout writes what its owner may have kept read-only, in a sandbox whose root has no capabilities."""
+    for folder, folders, files in os.walk(target):
+        for path in (folder, *(os.path.join(folder, name) for name in (*folders, *files))):
+            mode = os.lstat(path).st_mode
+            if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+                os.chmod(path, stat.S_IMODE(mode) | (0o700 if stat.S_ISDIR(mode) else 0o600))
 
 
 def _git(*arguments: str) -> None:

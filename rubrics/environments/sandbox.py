@@ -7,8 +7,9 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -91,11 +92,12 @@ class Sandbox:
         assert self._process is not None
         around = Around(
             self._why_broken, self._cgroup.oom_kills, self._used_up(), self._check_disk, cache(self._root), self.close,
-            lambda owner: self._save(root, owner),
+            lambda *kept: self._save(root, *kept),
         )  # fmt: skip
         return ShellSession(KeptShell(PipeChannel(self._process)), root.workdir, self._limits, around, root.digest)
 
-    def _save(self, root: Root, owner: str) -> str:
+    def _save(self, root: Root, owner: str, without: Collection[str]) -> str:
+        root = replace(root, env={name: value for name, value in root.env.items() if name not in without})
         upper = self._folder / "upper" if mounts.may_mount() else None
         return keep_folders(self._state, root, self._folder / "root", upper, owner)
 

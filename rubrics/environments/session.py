@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -105,10 +106,11 @@ class Environment(Protocol):
 class Saving(Environment, Protocol):
     """An environment whose states can be kept."""
 
-    def save(self, session: Session, owner: str) -> str:
+    def save(self, session: Session, owner: str, without: Collection[str] = ()) -> str:
         """Keep the state of an open session of a task's start; returns the name to open it by.
 
-        `owner` is the folder of the store that names it from then on. Raises `InfraError`.
+        `owner` is the folder of the store that names it from then on; `without`: variables of the environment whose
+        values are not kept. Raises `InfraError`.
         """
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import logging
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -40,7 +40,7 @@ class Around:
     """Where its files can be read from outside; null where they cannot."""
     close: Callable[[bool], None]
     """Remove everything; true says that it may not be used again."""
-    save: Callable[[str], str] | None = None
+    save: Callable[[str, Collection[str]], str] | None = None
     """Keep the state for an owner; returns the name."""
 
 
@@ -134,11 +134,11 @@ class ShellSession:
         except (InfraError, OSError) as error:
             log.warning("an environment is not wholly removed: %s", error)
 
-    def save(self, owner: str) -> str:
+    def save(self, owner: str, without: Collection[str] = ()) -> str:
         """Keep the state; see `Saving.save`."""
         if self._around.save is None or self._shell is None or self._ended is not None:
             raise InfraError("state", "this environment cannot be kept: it has ended, or shares a container")
-        return self._around.save(owner)
+        return self._around.save(owner, without)
 
     def _memory(self) -> str | None:
         before = self._oom_seen

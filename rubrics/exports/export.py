@@ -15,6 +15,7 @@ from rubrics.errors import UsageError
 from rubrics.exports.arithmetic import ESTIMATORS, objections, read_settings
 from rubrics.exports.samples import Extent, extent, groups
 from rubrics.exports.target import Limits, Output, Target
+from rubrics.store.files import named
 from rubrics.store.store import Store
 
 MANIFEST = "export.json"
@@ -63,7 +64,8 @@ def export(
     shutil.rmtree(building, ignore_errors=True)
     building.mkdir()
     try:
-        manifest = _build(store, target, Output(building, _flat(notes), limits), notes)
+        with named(place):
+            manifest = _build(store, target, Output(building, _flat(notes), limits), notes)
         _put(building, place)
     except BaseException:
         shutil.rmtree(building, ignore_errors=True)

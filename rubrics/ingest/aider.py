@@ -1,7 +1,8 @@
 """aider benchmark results: `<id>.json` with every try, `<id>.md` with the chat.
 
-Of the JSON only the final `model_patch` is read: `gold_files` gives the answer away, `resolved` and `test_outcome` are
-claims inside a prediction. The tries are one attempt, and the chat of all of them is its transcript.
+Of the JSON the final `model_patch` is read and what else is plain is kept (cost, tries, files): `gold_files` gives the
+answer away, `resolved` and `test_outcome` are claims of the attempt. The tries are one attempt, and the chat of all of
+them is its transcript.
 """
 
 from __future__ import annotations
@@ -10,14 +11,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from rubrics import jsonio
+from rubrics.ingest.claims import claims_of
 from rubrics.ingest.documents import decode, storable
-from rubrics.ingest.items import Attempt, FileRef, Item, Source
-from rubrics.ingest.names import run_of_folder, stem
+from rubrics.ingest.extra import Extra
+from rubrics.ingest.items import Attempt, FileRef, Item, Note, Source
+from rubrics.ingest.names import folder_run, stem
 from rubrics.ingest.patches import read_patch
-from rubrics.ingest.predictions import claims_in
 from rubrics.ingest.turns import TranscriptBuilder, assistant_turns, token_sums
-from rubrics.ingest.values import Row, name_of, text_or_none
-from rubrics.records.census import CensusLine
+from rubrics.ingest.values import Fields, Row
 from rubrics.records.rollouts import ToolCall, Turn
 
 HARNESS = "aider"
@@ -25,37 +27,62 @@ CHAT_START = "# aider chat started at "
 MAX_CHAT = 64 * 1024**2
 """Largest chat file, in bytes."""
 
+_MARKS = ("all_results", "tries", "edit_outcome")
+_KNOWN = frozenset({"instance_id", "model_name_or_path", "model", "model_patch", "all_results"})
 _TOKENS = re.compile(r"> ([\d.,]+)(k?) prompt tokens, ([\d.,]+)(k?) completion tokens")
 _FENCE = re.compile(r"^`{3,}")
 
 
-def read_aider(document: Row, source: Source) -> Iterator[Item]:
+def aider_marks(row: Row) -> list[str]:
+    """The marks of a result of aider's benchmark; none without a task or a patch."""
+    if "instance_id" not in row or "model_patch" not in row:
+        return []
+    found = [f"`{key}`" for key in _MARKS if key in row]
+    return ["`model_patch`", *found] if found else []
+
+
+def read_aider(document: Row, source: Source, trust_recorded: bool = False) -> Iterator[Item]:
     """One result, with its chat where the dump holds it beside."""
-    task_id = name_of(document, source, "instance_id")
-    yield from claims_in(document, source)
-    patch = read_patch(document.get("model_patch"), source)
-    yield from patch.notes
+    fields = Fields(document, source)
+    task_id = fields.required("instance_id")
+    measured, claims = claims_of(document, source, HARNESS, trust_recorded)
+    patch = read_patch(document.get("model_patch"), source, null_is_none=True)
+    extra = Extra(source)
+    extra.add_all(document, _KNOWN)
     chat = source.file.sibling(f"{stem(source.file)}.md")
-    turns = None
+    turns, notes = None, list[Note]()
     if chat is not None and chat.stat().st_size <= MAX_CHAT:
         text, notes = _text(chat.read_bytes(), source)
-        yield from notes
         turns = chat_turns(text)
     elif chat is not None:
-        yield source.note("size", f"a chat above {MAX_CHAT:,} bytes; the attempt is kept without a transcript")
-    policy = text_or_none(document, "model_name_or_path", "model")
-    run = run_of_folder(source.file, task_id)
-    row = Attempt(task_id, run, HARNESS, source, policy=policy, patch=patch.text, exit_status=patch.exit_status)
+        notes = [source.note("transcript_not_read", f"a chat above {MAX_CHAT:,} bytes; the attempt is kept without it")]
+    row = Attempt(
+        task_id, folder_run(source.file, task_id), HARNESS, source, policy=fields.name("model_name_or_path", "model"),
+        patch=patch.text, written=patch.written, exit_status=patch.exit_status, extra=extra.text, own_file=True,
+        measured=measured,
+    )  # fmt: skip
     yield _attempt(row, turns)
+    yield from (*patch.notes, *claims, *notes, *extra.notes(), *fields.notes)
 
 
 def read_chat_alone(file: FileRef, data: bytes) -> Iterator[Item]:
-    """A chat whose result is not in the dump: an attempt without a patch."""
-    if file.sibling(f"{stem(file)}.json") is None:
-        text, notes = _text(data, Source(file))
-        yield from notes
-        row = Attempt(stem(file), run_of_folder(file, stem(file)), HARNESS, Source(file))
-        yield _attempt(row, chat_turns(text))
+    """A chat whose result is not in the dump: an attempt whose patch is not known."""
+    text, notes = _text(data, Source(file))
+    row = Attempt(stem(file), folder_run(file, stem(file)), HARNESS, Source(file), own_file=True)
+    yield _attempt(row, chat_turns(text))
+    yield from notes
+
+
+def has_result(file: FileRef) -> bool:
+    """Whether the result that a chat belongs to lies beside it, and is one."""
+    path = file.sibling(f"{stem(file)}.json")
+    if path is None or path.stat().st_size > MAX_CHAT:
+        return path is not None
+    try:
+        value = jsonio.loads(path.read_bytes())
+    except ValueError:
+        return False
+    return isinstance(value, dict) and bool(aider_marks(value))
 
 
 def chat_turns(text: str) -> tuple[Turn, ...]:
@@ -88,7 +115,7 @@ def _attempt(row: Attempt, turns: tuple[Turn, ...] | None) -> Attempt:
     return replace(row, turns=spoken, input_tokens=sent, output_tokens=received)
 
 
-def _text(data: bytes, source: Source) -> tuple[str, list[CensusLine]]:
+def _text(data: bytes, source: Source) -> tuple[str, list[Note]]:
     notes: dict[str, str] = {}
     text = str(storable(decode(data, notes.__setitem__)))
     return text, [source.note(kind, f"chat: {detail}") for kind, detail in notes.items()]

@@ -7,20 +7,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
 from rubrics.ingest.turns import MALFORMED, TranscriptBuilder, call_of, command_call, tool_calls_of
-from rubrics.ingest.values import count, inside, plain_text, whole
+from rubrics.ingest.values import Ignored, inside, plain_text
 from rubrics.records.rollouts import ToolCall, Turn
 
 SPEAKERS = {"system": "system", "developer": "system", "assistant": "assistant", "user": "user"}
 TOOLS = frozenset({"tool", "function", "ipython", "observation", "environment"})
 
-_BLOCK = re.compile(r"^```(?:mswea_bash_command|bash|sh|shell)[ \t]*\n(.*?)\n?^```[ \t]*$", re.MULTILINE | re.DOTALL)
+_OPENS = re.compile(r"```(?:mswea_bash_command|bash|sh|shell)[ \t]*")
 
 
-def chat_turns(messages: Sequence[Mapping[str, Any]], *, text_actions: bool = False) -> tuple[Turn, ...]:
+def chat_turns(
+    messages: Sequence[Mapping[str, Any]], *, text_actions: bool = False, ignored: Ignored | None = None
+) -> tuple[Turn, ...]:
     """Turns of a chat. With `text_actions` a fenced command is a call, and the user message after it its answer.
 
-    Messages of role `exit` are no turns; copies of the provider's response are dropped.
+    Messages of role `exit` are no turns; copies of the provider's response are dropped. `ignored`
+    collects the numbers that are read as null.
     """
+    ignored = ignored or Ignored()
     builder = TranscriptBuilder()
     for message in messages:
         role = str(message.get("role"))
@@ -28,17 +32,29 @@ def chat_turns(messages: Sequence[Mapping[str, Any]], *, text_actions: bool = Fa
             continue
         text = plain_text(message.get("content"))
         if role in TOOLS or (text_actions and role == "user" and builder.awaits_answer):
-            builder.observe(text, _exit_code(message))
+            builder.observe(text, ignored.whole(inside(message, "extra"), "returncode"))
         elif role == "assistant":
-            _speak(builder, message, text, text_actions)
+            _speak(builder, message, text, text_actions, ignored)
         else:
             builder.say(SPEAKERS.get(role, "user"), text)
     return builder.turns()
 
 
 def commands_in(text: str) -> tuple[str, ...]:
-    """Commands of the fenced shell blocks of a text."""
-    return tuple(_BLOCK.findall(text)) if "```" in text else ()
+    """Commands of the fenced shell blocks of a text. A block that does not end is none; linear in the text."""
+    if "```" not in text:
+        return ()
+    commands: list[str] = []
+    block: list[str] | None = None
+    for line in text.split("\n"):
+        if block is None:
+            block = [] if _OPENS.fullmatch(line) else None
+        elif line.rstrip(" \t") == "```":
+            commands.append("\n".join(block))
+            block = None
+        else:
+            block.append(line)
+    return tuple(commands)
 
 
 def is_chat(value: object) -> TypeGuard[list[dict[str, Any]]]:
@@ -46,9 +62,12 @@ def is_chat(value: object) -> TypeGuard[list[dict[str, Any]]]:
     return isinstance(value, list) and bool(value) and all(isinstance(item, dict) and "role" in item for item in value)
 
 
-def _speak(builder: TranscriptBuilder, message: Mapping[str, Any], text: str, text_actions: bool) -> None:
+def _speak(
+    builder: TranscriptBuilder, message: Mapping[str, Any], text: str, text_actions: bool, ignored: Ignored
+) -> None:
     calls, flags = _calls(message, text, text_actions)
-    builder.say("assistant", text, reasoning=_reasoning(message), calls=calls, tokens=_usage(message), flags=flags)
+    tokens = _usage(message, ignored)
+    builder.say("assistant", text, reasoning=_reasoning(message), calls=calls, tokens=tokens, flags=flags)
 
 
 def _calls(message: Mapping[str, Any], text: str, text_actions: bool) -> tuple[tuple[ToolCall, ...], tuple[str, ...]]:
@@ -66,10 +85,6 @@ def _calls(message: Mapping[str, Any], text: str, text_actions: bool) -> tuple[t
     return tuple(command_call(command) for command in commands), (MALFORMED,) if len(commands) > 1 else ()
 
 
-def _exit_code(message: Mapping[str, Any]) -> int | None:
-    return whole(inside(message, "extra").get("returncode"))
-
-
 def _reasoning(message: Mapping[str, Any]) -> str | None:
     for key in ("reasoning_content", "reasoning"):
         value = message.get(key)
@@ -84,9 +99,12 @@ def _reasoning(message: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _usage(message: Mapping[str, Any]) -> tuple[int | None, int | None]:
+def _usage(message: Mapping[str, Any], ignored: Ignored) -> tuple[int | None, int | None]:
     usage = inside(message, "usage") or inside(inside(inside(message, "extra"), "response"), "usage")
     if not usage:
-        return count(message.get("input_tokens")), count(message.get("output_tokens"))
-    sent = count(usage.get("prompt_tokens", usage.get("input_tokens")))
-    return sent, count(usage.get("completion_tokens", usage.get("output_tokens")))
+        return ignored.count(message, "input_tokens"), ignored.count(message, "output_tokens")
+    sent, received = (
+        next((key for key in keys if key in usage), keys[0])
+        for keys in (("prompt_tokens", "input_tokens"), ("completion_tokens", "output_tokens"))
+    )
+    return ignored.count(usage, sent), ignored.count(usage, received)

@@ -1,7 +1,8 @@
 """Bytes of a dump to JSON values, within limits. The one place where lone surrogates become U+FFFD.
 
-Covered: one document, JSON lines, other encodings (decoded with U+FFFD in place of what is no UTF-8), truncated text.
-Nothing above the limits is read into memory.
+Covered: one document, JSON lines, objects that follow each other over several lines, commas before a closing bracket,
+other encodings (decoded with U+FFFD in place of what is no UTF-8), truncated text. NaN and infinities stay floats: what
+stores or checks a number says what it does with them. Nothing above the limits is read into memory.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
+from math import isfinite
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
@@ -26,6 +28,8 @@ MAX_LINE = 256 * 1024**2
 """Longest line of JSON lines, in bytes."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_BLANKS = re.compile(r"[ \t\n\r]*")
+_STRING_OR_COMMA = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|,(?=[ \t\n\r]*[}\]])', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,7 @@ class Limits:
 
 
 def parse(data: bytes | str, source: Source, report: Callable[[str, str], None]) -> Any:
-    """One JSON value. `report(kind, detail)` is told when the bytes were no UTF-8. Raises `InputError`."""
+    """One JSON value. `report(kind, detail)` is told what had to be mended to read it. Raises `InputError`."""
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError:
@@ -44,9 +48,32 @@ def parse(data: bytes | str, source: Source, report: Callable[[str, str], None])
     try:
         return storable(jsonio.loads(text))
     except json.JSONDecodeError as error:
-        _refuse(error, text, source)
+        mended = _without_trailing_commas(text)
+        if mended is None:
+            _refuse(error, text, source)
     except (ValueError, RecursionError) as error:
-        raise source.wrong(str(error), "JSON nested less than 1,000 deep", "Flatten it.", kind="nesting") from None
+        raise _nesting(error, source) from None
+    value = _mended(text, mended, source)
+    report("trailing_comma", "a comma before a closing bracket is no JSON; read without it. Take it out")
+    return value
+
+
+def values_of(text: str, source: Source) -> Iterator[tuple[Source, Any]]:
+    """The JSON values that follow each other in a text, each with the line where it begins. Raises `InputError` at the
+    first place where none does."""
+    decoder = json.JSONDecoder(strict=False)
+    position, line = 0, 1
+    while (start := _BLANKS.match(text, position).end()) < len(text):  # type: ignore[union-attr]
+        line += text.count("\n", position, start)
+        here = source.at(f"line {line}")
+        try:
+            value, position = decoder.raw_decode(text, start)
+        except json.JSONDecodeError as error:
+            _refuse(error, text, here)
+        except RecursionError as error:
+            raise _nesting(error, here) from None
+        line += text.count("\n", start, position)
+        yield here, storable(value)
 
 
 def decode(data: bytes, report: Callable[[str, str], None]) -> str:
@@ -62,18 +89,25 @@ def decode(data: bytes, report: Callable[[str, str], None]) -> str:
 
 
 def storable(value: Any) -> Any:
-    """The value with every lone surrogate replaced by U+FFFD and every number that JSON lacks by null."""
+    """The value with every lone surrogate replaced by U+FFFD and every whole number of more than 64 bits by a float."""
     if isinstance(value, str):
         return _SURROGATE.sub("\ufffd", value) if not value.isascii() else value
     if isinstance(value, dict):
         return {storable(key): storable(item) for key, item in value.items()}
     if isinstance(value, list):
         return [storable(item) for item in value]
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
-        return None
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
-        return storable(float(value)) if abs(value) < 10**300 else None
+        return float(value) if abs(value) < 10**300 else float("inf")
     return value
+
+
+def finite(value: Any) -> Any:
+    """The value as its stored JSON gives it back: NaN and infinities, which JSON lacks, are null."""
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: finite(item) for key, item in value.items()}
+    return [finite(item) for item in value] if isinstance(value, list) else value
 
 
 def read_document(file: FileRef, limits: Limits, report: Callable[[str, str], None]) -> Any:
@@ -132,6 +166,26 @@ def depth_within(value: object, limit: int) -> bool:
             if isinstance(inner, (dict, list))
         ]
     return not level
+
+
+def _without_trailing_commas(text: str) -> str | None:
+    """The text without the commas that stand before a closing bracket; null when there is none. Linear in the text."""
+    mended = _STRING_OR_COMMA.sub(lambda match: " " if match[0] == "," else match[0], text)
+    return mended if mended != text else None
+
+
+def _mended(text: str, mended: str, source: Source) -> Any:
+    """The value of the mended text; what is still wrong is said of the text as it stands."""
+    try:
+        return storable(jsonio.loads(mended))
+    except json.JSONDecodeError as error:
+        _refuse(error, text, source)
+    except (ValueError, RecursionError) as error:
+        raise _nesting(error, source) from None
+
+
+def _nesting(error: Exception, source: Source) -> InputError:
+    return source.wrong(str(error), "JSON nested less than 1,000 deep", "Flatten it.", kind="nesting")
 
 
 def _refuse(error: json.JSONDecodeError, text: str, source: Source) -> NoReturn:

@@ -9,7 +9,7 @@ import yaml
 
 from rubrics.ingest.documents import decode, read_bytes, storable
 from rubrics.ingest.items import ExitNote, FileRef, Item, Source
-from rubrics.ingest.names import run_of_folder
+from rubrics.ingest.names import folder_run
 
 KEY = "instances_by_exit_status"
 MAX_YAML = 1024**2
@@ -28,9 +28,12 @@ def read_exit_file(file: FileRef) -> Iterator[Item]:
     groups = statuses.get(KEY) if isinstance(statuses, dict) else None
     if not isinstance(groups, dict):
         raise source.wrong(f"no mapping under `{KEY}`", f"`{KEY}: {{status: [id]}}`", "Correct the file.")
-    run = run_of_folder(file)
+    run = folder_run(file)
     for status, ids in groups.items():
-        for task_id in ids if isinstance(ids, list) else ():
+        if not isinstance(ids, list):
+            yield source.note("id_refused", "an exit status without a list of ids; passed over", subject="outcome")
+            continue
+        for task_id in ids:
             yield ExitNote(str(task_id), run, str(status), source)
 
 

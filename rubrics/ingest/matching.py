@@ -1,112 +1,164 @@
-"""Whose outcome it is: recorded outcomes to rollouts, by run and task."""
+"""Whose outcome it is: a recorded outcome is given to the attempt that it was made for, or to none.
+
+Task and run must agree, and attempt, policy and the tested patch where the record names them. Where the record's run
+has no rollout of any task, and the policy has one run only, the harness named its run otherwise, and the policy
+decides. What is given to none is a line that names the record, and the rollouts that come near.
+"""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from rubrics.ingest.identity import Known, patch_key
-from rubrics.ingest.items import Attempt, Recorded
-from rubrics.outcomes import choose
+from rubrics.ingest.items import Measured, Note, Recorded
+from rubrics.ingest.lost import Lost
+from rubrics.outcomes import doubts
 from rubrics.records.census import CensusLine
 from rubrics.records.outcomes import Outcome
-
-_Packed = tuple[Recorded, bytes | None]
 
 
 class Matcher:
     """Remembers rollouts and recorded outcomes; `outcomes()` joins them when all are known."""
 
     def __init__(self) -> None:
-        self._recorded: list[_Packed] = []
+        self._recorded: list[tuple[Recorded, bytes | None]] = []
+        self._known: dict[str, Known] = {}
         self._runs: dict[tuple[str, str], list[Known]] = {}
         self._tasks: dict[str, list[Known]] = {}
         self._ids: dict[str, list[Known]] = {}
-        self._transcribed: dict[tuple[str, str, str], Known] = {}
+        self._folders: dict[str, set[tuple[str, ...]]] = {}
+        self._policies: dict[str, set[str]] = {}
 
-    def know(self, known: Known, has_transcript: bool) -> None:
+    def know(self, known: Known) -> None:
         """Remember a rollout."""
+        self._known[known.rollout_id] = known
         self._runs.setdefault((known.task_id, known.run), []).append(known)
         self._tasks.setdefault(known.task_id, []).append(known)
-        if known.given_id is not None:
-            self._ids.setdefault(known.given_id, []).append(known)
-        if has_transcript:
-            self._transcribed.setdefault((known.task_id, known.run, known.patch), known)
+        for name in {known.rollout_id, known.given_id} - {None}:
+            self._ids.setdefault(str(name), []).append(known)
+        self.know_run(known.run, known.folders, known.policy)
+
+    def know_run(self, run: str, folders: Iterable[tuple[str, ...]], policy: str | None) -> None:
+        """Remember that the run has a rollout, and whose it is."""
+        self._folders.setdefault(run, set()).update(folders)
+        if policy is not None:
+            self._policies.setdefault(_plain(policy), set()).add(run)
+
+    def again(self, rollout_id: str, folder: tuple[str, ...] | None) -> None:
+        """Remember that a rollout was given again, from another folder."""
+        known = self._known.get(rollout_id)
+        if known is not None and folder is not None:
+            known.folders |= {folder}
+            self._folders.setdefault(known.run, set()).add(folder)
 
     def record(self, recorded: Recorded) -> None:
         """Remember an outcome; its test list is packed, since all of them are held to the end."""
         tests = None if recorded.tests is None else zlib.compress(recorded.tests.encode(), 1)
-        patch = None if recorded.patch is None else patch_key(recorded.patch)
-        self._recorded.append((replace(recorded, tests=None, patch=patch), tests))
+        if tests is not None or recorded.patch is not None:
+            patch = None if recorded.patch is None else patch_key(recorded.patch)
+            recorded = replace(recorded, tests=None, patch=patch)
+        self._recorded.append((recorded, tests))
 
     def has(self, task_id: str, run: str) -> bool:
         """Whether the run has a rollout of the task."""
         return (task_id, run) in self._runs
 
-    def same_attempt(self, prediction: Attempt) -> Known | None:
-        """The attempt with a transcript that the prediction is the patch of."""
-        known = self._transcribed.get((prediction.task_id, prediction.run, patch_key(prediction.patch)))
-        return known if known is None or prediction.attempt in (None, known.attempt) else None
+    def attempts(self, task_id: str, run: str, folder: tuple[str, ...] | None) -> list[Known]:
+        """The rollouts of a run of this name; of one folder, where the name stands for several."""
+        found = self._runs.get((task_id, run), [])
+        if folder is not None and folder in self._folders.get(run, ()):
+            return [known for known in found if folder in known.folders]
+        return found
 
-    def outcomes(self) -> Iterator[Outcome | CensusLine]:
+    def outcomes(self) -> Iterator[Outcome | Note | CensusLine]:
         """Every outcome that has a rollout, and what is to be said of those without and of disagreements."""
-        touched: dict[str, Known] = {}
+        lost = Lost(self._tasks)
         for recorded, tests in self._recorded:
-            found, line = self._rollouts_of(recorded)
-            if line is not None:
-                yield line
+            found = self._rollouts_of(recorded, lost)
             for known in found:
                 outcome = _outcome(known, recorded, tests)
-                if outcome is None:
-                    continue
-                known.outcomes.append(replace(outcome, tests=None))
-                touched[known.rollout_id] = known
-                yield outcome
-        for known in touched.values():
-            yield from _doubts(known)
+                if outcome is not None:
+                    known.outcomes.append(outcome if outcome.tests is None else replace(outcome, tests=None))
+                    yield outcome
+        yield from lost.notes()
+        for known in self._known.values():
+            if len(known.outcomes) > 1:
+                yield from doubts("ingest", known.rollout_id, f"{known.task_id}, run {known.run}", known.outcomes)
 
-    def _rollouts_of(self, recorded: Recorded) -> tuple[list[Known], CensusLine | None]:
-        """The rollouts that the outcome is of; a census line when that is doubtful or none."""
-        if recorded.given_id is not None and (named := self._named(recorded)):
-            return [named], None
-        found = [] if recorded.run is None else self._runs.get((recorded.task_id, recorded.run), [])
-        line = None
-        if not found and recorded.policy is not None and recorded.name.startswith("harness:"):
-            found = self._of_policy(recorded.task_id, recorded.policy)
-            if found:
-                detail = f"run {recorded.run!r} of the harness has no rollouts; joined to the policy's only run"
-                line = recorded.source.note("joined_by_policy", detail, subject="outcome")
-        found = [known for known in found if _fits(known, recorded)]
-        if not found:
-            detail = f"run {recorded.run!r} has no such rollout; give its attempts, or correct the names"
-            return [], recorded.source.note("outcome_without_rollout", detail, subject="outcome")
-        if len(found) > 1 and recorded.patch is not None:
-            found = [known for known in found if known.patch == recorded.patch] or found
-        if len({known.patch for known in found}) > 1:
-            detail = f"run {recorded.run!r} has several attempts at a task; name `attempt` or `policy`"
-            return [], recorded.source.note("outcome_ambiguous", detail, subject="outcome")
-        return found, line
+    def _rollouts_of(self, recorded: Recorded, lost: Lost) -> list[Known]:
+        """The rollouts that the outcome is of: several only if all have the patch that counts."""
+        found = self._of_run(recorded, lost) if recorded.given_id is None else self._named(recorded)
+        fitting = [known for known in found if _fits(known, recorded)]
+        if not fitting:
+            lost.add("outcome_without_rollout", recorded, found)
+            return []
+        if recorded.outcome == "passed" and recorded.name.startswith("harness:"):
+            # A harness does not pass what has no patch: its report is of another attempt.
+            found, fitting = fitting, [known for known in fitting if known.patches != {""}]
+            if not fitting:
+                lost.add("outcome_of_another_patch", recorded, found)
+                return []
+        if recorded.patch is not None:
+            tested = [known for known in fitting if not known.patches or recorded.patch in known.patches]
+            if not tested:
+                lost.add("outcome_of_another_patch", recorded, fitting)
+                return []
+            fitting = [known for known in tested if known.patches] or tested
+        if len(fitting) > 1 and (len({known.own_patch for known in fitting}) > 1 or fitting[0].own_patch is None):
+            lost.add("outcome_ambiguous", recorded, fitting)
+            return []
+        return fitting
 
-    def _named(self, recorded: Recorded) -> Known | None:
-        """The rollout of the task that its dump calls so; one of the same dump before those of others."""
+    def _named(self, recorded: Recorded) -> list[Known]:
+        """The rollouts of the task that their dump calls so; those of the same dump before those of others."""
         found = [known for known in self._ids.get(recorded.given_id or "", []) if known.task_id == recorded.task_id]
         own = [known for known in found if known.dump == recorded.source.file.dump]
-        return next(iter(own or found), None)
+        found = own or found
+        if recorded.run is not None:
+            found = [known for known in found if known.run == recorded.run.name]
+        return found
 
-    def _of_policy(self, task_id: str, policy: str) -> list[Known]:
-        """Rollouts of the task by the policy, if all of them are of one run."""
+    def _of_run(self, recorded: Recorded, lost: Lost) -> list[Known]:
+        if recorded.run is None:
+            return []
+        name = recorded.run.name
+        found = self.attempts(recorded.task_id, name, recorded.run.folder)
+        if found or name in self._folders or recorded.policy is None or not recorded.name.startswith("harness:"):
+            return found
+        runs = self._policies.get(_plain(recorded.policy), set())
+        if len(runs) != 1:
+            return []
+        (only,) = runs
         found = [
-            known for known in self._tasks.get(task_id, [])
-            if (known.policy is not None or known.spellings) and known.may_be_of(policy)
-        ]  # fmt: skip
-        return found if len({known.run for known in found}) == 1 else []
+            known for known in self._runs.get((recorded.task_id, only), []) if _plain(recorded.policy) in known.names
+        ]
+        if found:
+            lost.joined_by_policy(recorded, only)
+        return found
 
 
 def _fits(known: Known, recorded: Recorded) -> bool:
     if recorded.attempt is not None and known.attempt != recorded.attempt:
         return False
     return recorded.policy is None or known.may_be_of(recorded.policy)
+
+
+def _plain(policy: str) -> str:
+    return policy.replace("/", "__")
+
+
+def measured_outcome(known: Known, measured: Measured) -> Outcome | None:
+    """The outcome that the rollout's own row records; null when it is there already."""
+    source = f"recorded:{measured.reader}"
+    if any(item.source == source and item.outcome == measured.outcome for item in known.outcomes):
+        return None
+    number = sum(item.source.partition("#")[0] == source for item in known.outcomes) + 1
+    name = source if number == 1 else f"{source}#{number}"
+    outcome = Outcome(known.rollout_id, name, measured.outcome, measured.detail)
+    known.outcomes.append(outcome)
+    return outcome
 
 
 def _outcome(known: Known, recorded: Recorded, tests: bytes | None) -> Outcome | None:
@@ -120,17 +172,3 @@ def _outcome(known: Known, recorded: Recorded, tests: bytes | None) -> Outcome |
         name = f"{recorded.name}#{number}"
     text = None if tests is None else zlib.decompress(tests).decode()
     return Outcome(known.rollout_id, name, recorded.outcome, recorded.detail, text, recorded.log_digest)
-
-
-def _doubts(known: Known) -> Iterator[CensusLine]:
-    """Whether sources disagree, and whether a recorded verdict is overruled."""
-    choice = choose(known.outcomes)
-    who = f"{known.task_id}, run {known.run}"
-    verdicts = [item for item in known.outcomes if item.source != "exit" and item.outcome in ("passed", "failed")]
-    said = ", ".join(sorted(f"{item.source} {item.outcome}" for item in verdicts))
-    if choice.outcome == "infra" and choice.source == "exit" and verdicts:
-        detail = f"{who}: {choice.why}"
-        yield CensusLine("ingest", "outcome", "overruled", known.rollout_id, detail)
-    if choice.disagreement:
-        detail = f"{who}: {said}; counted as {choice.outcome}"
-        yield CensusLine("ingest", "outcome", "disagreement", known.rollout_id, detail)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote
 
 from rubrics.digests import digest128
-from rubrics.ingest.items import FileRef
+from rubrics.ingest.items import FileRef, RunName
 
 MAX_NAME = 120
 """Longest file name that `safe_name` gives, in characters."""
@@ -59,34 +60,47 @@ def shown(name: str) -> str:
 
 def stem(file: FileRef) -> str:
     """The file's name without the endings that say its form."""
-    name = file.name
+    return _stem(file.name)
+
+
+@lru_cache(maxsize=64)
+def _stem(name: str) -> str:
     for ending in (".traj.json", ".json", ".jsonl", ".ndjson", ".traj", ".pred", ".parquet", ".csv", ".md"):
         if name.lower().endswith(ending) and len(name) > len(ending):
             return name[: -len(ending)]
     return name
 
 
-def run_of_folder(file: FileRef, task_id: str | None = None) -> str:
+def folder_run(file: FileRef, task_id: str | None = None) -> RunName:
     """The run that a file belongs to by the folders above it.
 
     The folder named as the task and the folders that name a kind of content are passed over. The names come from
     the full path, so that a run's folder and the folder that holds it give the same run.
     """
-    folders = list(file.folders)
-    if task_id is not None and folders and folders[-1] == task_id:
-        folders.pop()
-    named = [name for name in folders if name.lower() not in GENERIC_FOLDERS]
+    return _folder_run(file.folders, stem(file), bool(file.folders) and file.folders[-1] == task_id)
+
+
+@lru_cache(maxsize=64)
+def _folder_run(above: tuple[str, ...], own: str, of_task: bool) -> RunName:
+    folders = above[:-1] if of_task else above
     while folders and folders[-1].lower() in GENERIC_FOLDERS:
-        folders.pop()
-    if folders:
-        return folders[-1]
-    return named[-1] if named else stem(file)
+        folders = folders[:-1]
+    return RunName(folders[-1], folders) if folders else _own_name(above, own)
 
 
-def run_of_rows(file: FileRef) -> str:
+def rows_run(file: FileRef) -> RunName:
     """The run of a file of rows: its own name, or its folder's where the name says nothing."""
-    own = stem(file)
-    return run_of_folder(file) if own.lower() in GENERIC_STEMS else own
+    return folder_run(file) if stem(file).lower() in GENERIC_STEMS else _own_name(file.folders, stem(file))
+
+
+def run_of_folder(file: FileRef, task_id: str | None = None) -> str:
+    """The name of `folder_run`."""
+    return folder_run(file, task_id).name
+
+
+@lru_cache(maxsize=64)
+def _own_name(above: tuple[str, ...], own: str) -> RunName:
+    return RunName(own, (*above, own))
 
 
 def folders_of(path: Path) -> tuple[str, ...]:

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from rubrics import jsonio
 from rubrics.errors import InputError
 from rubrics.ingest.documents import decode, storable
-from rubrics.ingest.items import Item, Recorded, Source, census_of
-from rubrics.ingest.values import Row, int_or_none, name_of, resolved_or_none, text_or_none
-from rubrics.records.outcomes import OutcomeName
+from rubrics.ingest.items import Item, Recorded, RunName, Source, note_of
+from rubrics.ingest.row_transcripts import holds_attempt
+from rubrics.ingest.values import Fields, Row, name_of
+from rubrics.ingest.verdicts import verdict_of
 
 REFERENCE_RUNS = frozenset({"(empty)", "(gold)", "gold"})
 """Runs that are no attempts: the empty patch and the reference."""
@@ -19,16 +20,25 @@ REFERENCE_RUNS = frozenset({"(empty)", "(gold)", "gold"})
 _INSTANCE = re.compile(r".+__.+-\d+")
 
 
-def is_nested(document: Row) -> bool:
-    """Whether the document is `{task: {run: outcome}}`, an outcome being a scalar or an object with `resolved`."""
+def nested_marks(document: Row) -> list[str]:
+    """The marks of `{task: {run: outcome}}`, an outcome being 0, 1, a boolean, null or an object with `resolved`.
+
+    Where the ids have the form `owner__repo-1`, a value of another form is an outcome that is refused.
+    """
     inner = [value for value in document.values() if isinstance(value, dict)]
     leaves = [leaf for value in inner for leaf in value.values()]
-    return len(inner) == len(document) > 0 and bool(leaves) and all(_is_leaf(leaf) for leaf in leaves)
+    if not leaves or len(inner) != len(document):
+        return []
+    proper = sum(_is_leaf(leaf) for leaf in leaves)
+    named = all(map(_INSTANCE.fullmatch, document)) or all(_INSTANCE.fullmatch(key) for value in inner for key in value)
+    scalar = all(not isinstance(leaf, (dict, list)) or _is_leaf(leaf) for leaf in leaves)
+    return ["outcomes by task and run"] if proper == len(leaves) or (named and scalar and proper) else []
 
 
-def is_flat(row: Row) -> bool:
-    """Whether the row says `resolved` of a task's run."""
-    return "resolved" in row and "run" in row and ("task_id" in row or "instance_id" in row)
+def flat_marks(row: Row) -> list[str]:
+    """The marks of a row that says `resolved` of a task's run and holds nothing of the attempt itself."""
+    flat = "resolved" in row and "run" in row and ("task_id" in row or "instance_id" in row)
+    return ["resolved", "run"] if flat and not holds_attempt(row) else []
 
 
 def is_header(line: str) -> bool:
@@ -74,12 +84,11 @@ def read_csv(lines: Iterable[tuple[Source, bytes | InputError]], source: Source,
             try:
                 yield from read_flat({key: value for key, value in row.items() if key}, place, file_name)
             except InputError as error:
-                yield census_of(error)
+                yield note_of(error, place)
     except csv.Error as error:
         remedy = "Quote fields that hold commas or line ends."
         raise place.wrong(str(error), "CSV", remedy, kind="not_csv") from None
-    for kind, detail in notes.items():
-        yield source.note(kind, detail)
+    yield from (source.note(kind, detail) for kind, detail in notes.items())
 
 
 def _recorded(row: Row, source: Source, task_id: str, run: str, file_name: str) -> Iterator[Item]:
@@ -88,14 +97,16 @@ def _recorded(row: Row, source: Source, task_id: str, run: str, file_name: str) 
             "not_an_attempt", f"run {run!r} is a reference point, no attempt; left out", subject="outcome"
         )
         return
-    resolved = resolved_or_none(row.get("resolved"), source)
-    outcome: OutcomeName = "unknown" if resolved is None else "passed" if resolved else "failed"
+    fields = Fields(row, source)
+    verdict = verdict_of(row, source)
+    yield from verdict.notes
     failing = [name for key in ("f2p_fail", "p2p_fail") for name in _failing(row, key)]
     yield Recorded(
-        task_id, run, source, file_name, outcome, policy=text_or_none(row, "policy"),
-        attempt=int_or_none(row, "attempt", source), detail=text_or_none(row, "detail"),
-        tests=jsonio.dumps(dict.fromkeys(failing, "failed")) if failing else None,
+        task_id, RunName(run), source, file_name, verdict.outcome, policy=fields.name("policy"),
+        attempt=fields.index("attempt"), given_id=fields.name("rollout_id"), detail=fields.text("detail") or
+        verdict.detail, tests=jsonio.dumps(dict.fromkeys(failing, "failed")) if failing else None,
     )  # fmt: skip
+    yield from fields.notes
 
 
 def _failing(row: Row, key: str) -> list[str]:
@@ -106,4 +117,4 @@ def _failing(row: Row, key: str) -> list[str]:
 def _is_leaf(leaf: object) -> bool:
     if isinstance(leaf, dict):
         return "resolved" in leaf
-    return leaf is None or leaf in (0, 1)
+    return leaf is None or (isinstance(leaf, (bool, int, float)) and leaf in (0, 1))

@@ -19,6 +19,9 @@ class TaskRows:
     def __contains__(self, task_id: str) -> bool:
         return (task_id, False) in self._digests
 
+    def __iter__(self) -> Iterator[str]:
+        return (task_id for task_id, sealed in self._digests if not sealed)
+
     def take(self, row: Task | SealedTask) -> Iterator[Task | SealedTask | CensusLine]:
         """The row if it is the first of its task, else a census line."""
         sealed = isinstance(row, SealedTask)

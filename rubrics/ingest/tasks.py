@@ -7,8 +7,18 @@ from dataclasses import fields
 
 from rubrics import jsonio
 from rubrics.ingest.items import Item, Source
+from rubrics.ingest.row_transcripts import holds_attempt
 from rubrics.ingest.values import Row, name_of, names_list, text_or_none
 from rubrics.records.tasks import Sealed, SealedTask, Task
+
+_MARKS = ("problem_statement", "FAIL_TO_PASS", "base_commit")
+
+
+def task_marks(row: Row) -> list[str]:
+    """The marks of a task row; none where it names no task or holds an attempt at it."""
+    found = [f"`{key}`" for key in _MARKS if key in row]
+    named = "instance_id" in row or "task_id" in row
+    return found if found and named and not holds_attempt(row) else []
 
 
 def read_task(row: Row, source: Source) -> Iterator[Item]:

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from rubrics import jsonio
-from rubrics.ingest.documents import depth_within, storable
+from rubrics.ingest.documents import depth_within, finite, storable
 from rubrics.records.rollouts import ToolCall, Turn
 
 MAX_DEPTH = 60
@@ -35,6 +35,11 @@ class TranscriptBuilder:
         """Whether the last turn called something that nothing has answered yet."""
         last = self._turns[-1] if self._turns else None
         return last is not None and bool(last.get("tool_calls")) and last.get("observation") is None
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether the model's last turn has no observation."""
+        return self._speaker is not None and self._speaker.get("observation") is None
 
     def say(
         self,
@@ -82,7 +87,8 @@ def call_of(name: str, arguments: object, call_id: str | None = None) -> ToolCal
     if isinstance(arguments, Mapping):
         plain = dict(arguments)
         if depth_within(plain, MAX_DEPTH):
-            return ToolCall(name, plain, jsonio.dumps(plain), call_id)
+            stored = finite(plain)
+            return ToolCall(name, stored, jsonio.dumps(stored), call_id)
         return ToolCall(name, None, "(nested too deeply to be stored)", call_id)
     return ToolCall(name, None, "" if arguments is None else str(arguments), call_id)
 
@@ -110,7 +116,7 @@ def _tool_call(call: object) -> ToolCall:
     arguments, raw = inner.get("arguments"), inner.get("raw")
     if isinstance(raw, str) and (arguments is None or isinstance(arguments, dict)):
         shallow = arguments is not None and depth_within(arguments, MAX_DEPTH)
-        return ToolCall(name, arguments if shallow else None, raw, call_id)
+        return ToolCall(name, finite(arguments) if shallow else None, raw, call_id)
     return call_of(name, arguments, call_id)
 
 
@@ -119,7 +125,7 @@ def _parsed(text: str) -> dict[str, Any] | None:
         value = orjson.loads(text)
     except orjson.JSONDecodeError:
         try:
-            value = storable(jsonio.loads(text))
+            value = finite(storable(jsonio.loads(text)))
         except (ValueError, RecursionError):
             return None
     if not isinstance(value, dict):

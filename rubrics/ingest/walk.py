@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rubrics.errors import UsageError
-from rubrics.ingest.items import FileRef
+from rubrics.ingest.items import FileRef, Note, Source
 from rubrics.ingest.names import folders_of, shown
-from rubrics.records.census import CensusLine
 
 
-def files_of(dump: Path, number: int) -> Iterator[FileRef | CensusLine]:
-    """Every plain file of the dump (a file or a folder), and a census line for each entry that is not read.
+def files_of(dump: Path, number: int) -> Iterator[FileRef | Note]:
+    """Every plain file of the dump (a file or a folder), and a note for each entry that is not read.
 
     Raises `UsageError` when there is nothing at `dump`.
     """
@@ -28,12 +27,12 @@ def files_of(dump: Path, number: int) -> Iterator[FileRef | CensusLine]:
         raise UsageError(f"dump {str(dump)!r}: no such file or folder; give a dump's file or folder")
 
 
-def _walk(root: Path, folder: Path, number: int) -> Iterator[FileRef | CensusLine]:
+def _walk(root: Path, folder: Path, number: int) -> Iterator[FileRef | Note]:
     """One folder: its files, then its folders."""
     try:
         names = sorted(os.listdir(folder))
     except OSError as error:
-        yield _left_out("unreadable", root, folder, f"{error.strerror}; make the folder readable")
+        yield _left_out("unreadable", root, folder, number, f"{error.strerror}; make the folder readable")
         return
     files: list[Path] = []
     inner: list[Path] = []
@@ -47,7 +46,7 @@ def _walk(root: Path, folder: Path, number: int) -> Iterator[FileRef | CensusLin
         elif kind == "folder":
             inner.append(path)
         else:
-            yield _left_out(kind[0], root, path, kind[1])
+            yield _left_out(kind[0], root, path, number, kind[1])
     beside = frozenset(shown(path.name) for path in files)
     folders = folders_of(folder / "x")
     for path in files:
@@ -76,8 +75,8 @@ def _kind(root: Path, path: Path) -> str | tuple[str, str]:
     return "not_recognised", "not a plain file (a pipe, socket or device); not opened"
 
 
-def _left_out(kind: str, root: Path, path: Path, detail: str) -> CensusLine:
-    return CensusLine("ingest", "file", kind, _relative(root, path), detail)
+def _left_out(kind: str, root: Path, path: Path, number: int, detail: str) -> Note:
+    return Source(FileRef(path, _relative(root, path), number, folders_of(path), frozenset())).note(kind, detail)
 
 
 def _relative(root: Path, path: Path) -> str:

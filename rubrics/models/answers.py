@@ -9,6 +9,7 @@ from rubrics import jsonio
 from rubrics.errors import UnusableReply
 from rubrics.models.failures import Failure, of_status, scrub
 from rubrics.models.prices import Price, cost
+from rubrics.models.redaction import keys_of, redactor
 from rubrics.records.models import Call, Reply, Usage
 
 
@@ -21,7 +22,18 @@ def completion(data: bytes, secrets: tuple[str, ...] = ()) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         start = scrub(data.decode("utf-8", "replace"), secrets)[:80]
         raise Failure("server_error", f"the endpoint answered 200 with what is no JSON object: {start!r}", True)
-    return no_error(value, secrets)
+    return without_keys(no_error(value, secrets), secrets)
+
+
+def without_keys(answer: Mapping[str, Any], secrets: tuple[str, ...]) -> Mapping[str, Any]:
+    """An answer with keys taken out of everything it says, the model's name too; texts that come in parts are joined
+    before, so that no key hides in the seams."""
+    for choice in _mappings(answer.get("choices")):
+        message = choice.get("message")
+        if isinstance(message, dict) and isinstance(message.get("content"), list):
+            message["content"] = _content(message["content"])
+    found: dict[str, Any] = redactor(keys_of(secrets)).value(answer)
+    return found
 
 
 def no_error(value: Mapping[str, Any], secrets: tuple[str, ...] = ()) -> Mapping[str, Any]:
@@ -58,7 +70,7 @@ def fold(chunks: Sequence[Mapping[str, Any]], secrets: tuple[str, ...] = ()) -> 
         raise Failure("connection", "the stream ended before its answer did", True)
     if calls:
         message["tool_calls"] = [{"id": c["id"], "function": c} for _, c in sorted(calls.items())]
-    return whole
+    return without_keys(whole, secrets)
 
 
 def _add(calls: dict[int, dict[str, str]], part: Mapping[str, Any]) -> None:

@@ -138,7 +138,8 @@ class Hosted:
         try:
             litellm = await asyncio.to_thread(_litellm)
             async with asyncio.timeout(settings.timeout):
-                return answers.no_error((await litellm.acompletion(**body, **own)).model_dump(), self._secrets)
+                answered = (await litellm.acompletion(**body, **own)).model_dump()
+                return answers.without_keys(answers.no_error(answered, self._secrets), self._secrets)
         except (Failure, asyncio.CancelledError):
             raise
         except Exception as error:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 
 from rubrics import jsonio
+from rubrics.models.redaction import MARK, keys_of, redactor
 from rubrics.visible import one_line, shortened
 
 LONGEST_TEXT = 400
@@ -82,9 +83,10 @@ def refuses_stream_options(failure: Failure) -> bool:
 
 
 def scrub(text: str, secrets: tuple[str, ...]) -> str:
-    """The text with every secret taken out."""
+    """The text with every secret taken out: keys also in pieces and encodings (`rubrics.models.redaction`)."""
+    text = redactor(keys_of(secrets))(text)
     for secret in secrets:
-        text = text.replace(secret, "[key]")
+        text = text.replace(secret, MARK)
     return text
 
 

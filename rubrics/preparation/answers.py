@@ -6,23 +6,22 @@ They stay in this process and in the arguments of commands: they are never writt
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from itertools import chain, zip_longest
 
 from rubrics.facts.diffs import parse_patch
 from rubrics.preparation.config import Preparation
-from rubrics.preparation.repository import open_view
-from rubrics.preparation.shell import quote
+from rubrics.preparation.decoding import readings
+from rubrics.preparation.traces import traces
 from rubrics.records.tasks import SealedTask
-
-if TYPE_CHECKING:
-    from rubrics.preparation.place import Place
 
 _COMMON = re.compile(
     r"^(import |from \S+ import |#include|package |using |use |if __name__|return;?$|@pytest\.mark\.|[^\w]*$)"
 )
 CLEAR = 40
 """A line of this length is an answer alone; of shorter ones two must meet."""
+PATTERNS = 60_000
+"""Bytes of patterns that one command is given; an argument may hold 128 KiB."""
 
 
 class Answers:
@@ -31,7 +30,7 @@ class Answers:
     __slots__ = ("__lines", "at_base", "paths")
 
     def __init__(self, lines: tuple[str, ...] = (), paths: tuple[str, ...] = (), at_base: int = 0) -> None:
-        self.__lines = lines
+        self.__lines = tuple((line, line.encode("utf-8", "surrogateescape")) for line in lines)
         self.paths = paths
         """Files that reference or test patch touch, relative to the work tree."""
         self.at_base = at_base
@@ -43,35 +42,66 @@ class Answers:
     def __bool__(self) -> bool:
         return bool(self.__lines)
 
-    def arguments(self) -> str:
-        """The lines as patterns of `grep -F`, for a command line."""
-        return " ".join(f"-e {quote(line)}" for line in self.__lines)
+    def lines(self) -> bytes:
+        """The lines as patterns of `grep -F`, one a line."""
+        return b"\n".join(data for _, data in self.__lines)
 
-    def seen_in(self, text: str) -> int:
-        """How many different answer lines a text holds; 0 where it may be chance."""
-        found = [line for line in self.__lines if line in text]
+    def traces(self, most: int = PATTERNS) -> bytes:
+        """Patterns by which a file is found that may hold lines in any common form: first of the lines, then of their
+        forms, each line's in turn, at most so many bytes."""
+        each = [[data, *traces(line[:60])] for line, data in self.__lines]
+        found = dict.fromkeys(item for item in chain.from_iterable(zip_longest(*each)) if item and b"\n" not in item)
+        kept, size = [], 0
+        for item in found:
+            size += len(item) + 1
+            if size > most:
+                break
+            kept.append(item)
+        return b"\n".join(kept)
+
+    def seen_in(self, data: bytes | str) -> int:
+        """How many different answer lines the data hold; 0 where it may be chance."""
+        content = data if isinstance(data, bytes) else data.encode("utf-8", "surrogateescape")
+        found = [line for _, line in self.__lines if line in content]
         enough = len(found) >= min(2, len(self.__lines)) or any(len(line) >= CLEAR for line in found)
         return len(found) if enough else 0
 
-    def without_base(self, place: Place) -> Answers:
-        """Those that do not stand at base: base may be read."""
+    def told_by(self, data: bytes | str) -> str:
+        """What the data say of the answer in any form, for people; empty when nothing. Quotes nothing."""
+        content = data if isinstance(data, bytes) else data.encode("utf-8", "surrogateescape")
+        for reading in readings(content) if self else ():
+            if count := self.seen_in(reading.data):
+                return told(count, reading.how)
+        return ""
+
+    def as_paths(self) -> Answers:
+        """The lines as a path can hold them: without empty names in them."""
+        return Answers(tuple(re.sub("//+", "/", line) for line, _ in self.__lines), self.paths, self.at_base)
+
+    def holds(self, data: bytes) -> bool:
+        """Whether any answer line stands in the data as it is, be it by chance."""
+        return any(line in data for _, line in self.__lines)
+
+    def touch(self, data: bytes) -> bool:
+        """Whether any answer line stands in the data in any form, be it by chance."""
+        return any(line in reading.data for reading in readings(data) for _, line in self.__lines)
+
+    def without_base(self, search: Callable[[bytes], Iterable[str]]) -> Answers:
+        """Those that do not stand at base, which may be read. `search` gives what of the lines it finds there."""
         if not self.__lines:
             return self
-        if place.repository is not None:
-            open_view(place.shell, place.repository.git_dir, place.repository.common)
-            script = (
-                f'GIT_DIR="$S/view" g grep -h -o -a -F {self.arguments()} {quote(place.repository.base)} -- | sort -u'
-            )
-        else:
-            files = " ".join(quote(f"{place.top}/{path}") for path in self.paths)
-            script = f"grep -h -o -a -F {self.arguments()} {files} /dev/null 2>/dev/null | sort -u"
-        said = place.shell.run(script).output.splitlines()
-        kept = tuple(line for line in self.__lines if not any(line in item for item in said))
+        said = list(search(self.lines()))
+        kept = tuple(line for line, _ in self.__lines if not any(line in item for item in said))
         return Answers(kept, self.paths, len(self.__lines) - len(kept))
 
     def known_at_base(self) -> bool:
         """Whether base itself holds most of the answer: then it is not what attempts should have started from."""
         return self.at_base >= 2 and self.at_base > len(self.__lines)
+
+
+def told(count: int, how: str) -> str:
+    """The words for lines that were found, and how they were read."""
+    return f"{count} lines of the answer" + (f" ({how})" if how else "")
 
 
 def answers_of(sealed: SealedTask | None, spec: str | None, config: Preparation) -> Answers:

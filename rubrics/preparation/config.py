@@ -97,13 +97,13 @@ class Preparation:
     answer_length: int = 20
     """Shorter lines are not searched for: they stand everywhere."""
     archive_bytes: int = 64_000_000
-    """Archives larger than this are reported by name, not opened."""
+    """Files larger than this that are packed or no text are reported, not opened."""
     text_bytes: int = 64_000_000
     """Files larger than this are not searched for answer lines."""
     system_bytes: int = 2_000_000
     """The same in folders of the system (`/usr` and the like), where larger files are programs."""
-    archives: int = 200
-    """At most so many archives are opened."""
+    opened_bytes: int = 1_000_000_000
+    """At most so many bytes of files are opened: those with a trace of the answer first, then small ones first."""
     rounds: int = 5
     """Passes of probe and scrub before giving up."""
     seconds: float = 600.0

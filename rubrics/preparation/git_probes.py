@@ -6,13 +6,13 @@ Each is a command and a pure function over what it printed.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from posixpath import join
 
 from rubrics.preparation.findings import Finding
 from rubrics.preparation.place import Place
-from rubrics.preparation.rebuild import canonical_config
-from rubrics.preparation.repository import Repository, measure, open_view
+from rubrics.preparation.rebuild import canonical_config, changed, unfiltered
+from rubrics.preparation.repository import measure, open_view
 from rubrics.preparation.shell import quote
 
 ALLOWED = re.compile(
@@ -64,19 +64,53 @@ class References:
             refs = place.shell.lines(
                 "GIT_DIR=$S/view g for-each-ref --format='%(objectname) %(refname)' 2>/dev/null; true"
             )
-            allowed = set(place.shell.lines("cat $S/tags"))
-            yield from read_references(refs, allowed, repository)
+            kept = place.shell.lines("cat $S/tags")
+            for line in refs:
+                _, _, ref = line.partition(" ")
+                if line not in set(kept):
+                    kind = next((kind for start, kind in _REFS if ref.startswith(start)), "git_ref")
+                    yield Finding(self.name, kind, repository.folder, place.said(ref), "rebuild")
+            for ref, said in self._told(place, kept):
+                detail = f"{place.said(ref)}: {said} in its name or message"
+                yield Finding(self.name, "git_tag", repository.folder, detail, "rebuild", names=(ref,))
             head = place.shell.read(join(repository.git_dir, "HEAD")) or b""
             if head.decode("utf-8", "replace").strip() != repository.base:
                 yield Finding(self.name, "git_head", repository.folder, "HEAD is not detached at base", "rebuild")
 
+    def _told(self, place: Place, kept: list[str]) -> Iterator[tuple[str, str]]:
+        """Tags that stay and tell the answer: by their name, or by a message, be it of a tag that they point to."""
+        names = dict(line.split(" ", 1)[::-1] for line in kept) if place.answers else {}
+        objects = tag_objects(place, names.values())
+        for ref, name in names.items():
+            texts, seen = [ref.removeprefix("refs/tags/").encode("utf-8", "surrogateescape")], {name}
+            while name in objects:
+                texts.append(objects[name])
+                name = objects[name][7:].split(b"\n", 1)[0].decode("ascii", "replace")
+                if name in seen:
+                    break
+                seen.add(name)
+            if said := next(filter(None, map(place.told_by, texts)), ""):
+                yield ref, said
 
-def read_references(lines: list[str], allowed: set[str], repository: Repository) -> Iterator[Finding]:
-    for line in lines:
-        _, _, ref = line.partition(" ")
-        if line not in allowed:
-            kind = next((kind for start, kind in _REFS if ref.startswith(start)), "git_ref")
-            yield Finding("references", kind, repository.folder, ref, "rebuild")
+
+def tag_objects(place: Place, names: Iterable[str]) -> dict[str, bytes]:
+    """What annotated tags say, with those that they point to, by the names of the objects."""
+    found: dict[str, bytes] = {}
+    wanted = set(names)
+    for _ in range(10):
+        tags = "tr '\\0' '\\n' | g cat-file --batch-check | grep ' tag ' | cut -d' ' -f1"
+        script = f"export GIT_DIR=$S/view; {tags} | g cat-file --batch"
+        data = b"".join(place.shell.whole(script, sorted(wanted))) if wanted else b""
+        start, more = 0, set()
+        while match := _TAG.match(data, start):
+            start = match.end() + int(match[2]) + 1
+            found[match[1].decode()] = data[match.end() : start - 1]
+            more.add(data[match.end() + 7 : start - 1].split(b"\n", 1)[0].decode("ascii", "replace"))
+        wanted = more - found.keys()
+    return found
+
+
+_TAG = re.compile(rb"([0-9a-f]{40,64}) tag (\d+)\n")
 
 
 class GitFiles:
@@ -141,3 +175,40 @@ class History:
             lost = [line for line in fsck if line.startswith(("unreachable commit", "dangling commit"))]
             if lost:
                 yield Finding(self.name, "git_lost", repository.folder, f"{len(lost)} lost commits", "rebuild")
+
+
+class Index:
+    """Staged content, flags that hide changes, unresolved and once resolved conflicts."""
+
+    name = "index"
+
+    def look(self, place: Place) -> Iterator[Finding]:
+        for repository in place.repositories:
+            if repository.top is None:
+                continue
+            open_view(place.shell, repository.git_dir, repository.common)
+            env = f"export GIT_DIR=$S/view GIT_WORK_TREE={quote(repository.top)}; cd {quote(repository.top)};"
+            staged = place.shell.run(
+                f"{env} [ -f $S/view/index ] && {{ g diff-index --cached --no-renames --raw {repository.base} --;"
+                " g ls-files -v | grep -v '^H'; g ls-files --resolve-undo; } 2>&1"
+            ).output.splitlines()
+            if staged:
+                detail = f"{len(staged)} entries are not base's"
+                yield Finding(self.name, "git_index", repository.folder, detail, "rebuild")
+
+
+class WorkTree:
+    """Tracked files have their content at base."""
+
+    name = "work_tree"
+
+    def look(self, place: Place) -> Iterator[Finding]:
+        for repository in [item for item in place.repositories if item.own and item.top]:
+            names = [
+                name
+                for name in unfiltered(place.shell, repository, changed(place.shell, repository))
+                if not place.kept_by_config(f"{repository.top}/{name}")
+            ]
+            if names and place.config.work_tree == "base":
+                detail = f"{len(names)} tracked files differ from base: {', '.join(names[:5])}"
+                yield Finding(self.name, "changed_file", repository.top or "", detail, "rebuild")

@@ -7,12 +7,10 @@ from collections.abc import Iterator, Sequence
 from posixpath import dirname, join, normpath
 
 from rubrics.preparation.config import UNSEEN
-from rubrics.preparation.content_probes import judged
-from rubrics.preparation.findings import Finding
-from rubrics.preparation.guards import inside
-from rubrics.preparation.model_decoding import forms
+from rubrics.preparation.findings import Finding, inside
 from rubrics.preparation.packages import newer
 from rubrics.preparation.place import Place
+from rubrics.preparation.remedies import remedied
 from rubrics.preparation.repository import measure
 from rubrics.preparation.shell import quote
 from rubrics.records.judgements import Ran
@@ -85,24 +83,16 @@ def _files(place: Place, probe: str, path: str, since: int) -> Iterator[Finding]
         content = place.shell.read(file)
         if content is None:
             continue
-        told = _told(place, content)
-        if told:
-            yield _remedied(place, probe, "answer_text", file, told)
+        if told := place.answers.told_by(content):
+            yield from remedied(place, probe, "answer_text", file, told)
         elif released := _released(place, content.decode("utf-8", "replace")):
-            yield _remedied(place, probe, "newer_release", dirname(file), released)
+            yield from remedied(place, probe, "newer_release", dirname(file), released)
 
 
 def _readable(place: Place, path: str) -> bool:
     """Of the kernel's own files only what a process was started with: reading others may wait for ever."""
     unseen = any(inside(path, place.config.below(name)) for name in UNSEEN)
     return not place.kept_by_config(path) and (not unseen or _STARTED_WITH.search(path) is not None)
-
-
-def _told(place: Place, content: bytes) -> str:
-    for how, text in forms(content) if place.answers else ():
-        if count := place.answers.seen_in(text):
-            return f"{count} lines of the answer" + (f" ({how})" if how else "")
-    return ""
 
 
 def _released(place: Place, text: str) -> str:
@@ -112,13 +102,6 @@ def _released(place: Place, text: str) -> str:
     if not (own and version and name) or re.sub(r"[-_.]+", "-", name[1]).lower() not in names:
         return ""
     return f"{version[1]} is after the repository's {own}" if newer(version[1], own) else ""
-
-
-def _remedied(place: Place, probe: str, kind: str, path: str, detail: str) -> Finding:
-    """What stands at base goes back to its content there; the rest as other probes have it."""
-    if path in place.at_base([path]):
-        return Finding(probe, "changed_file", place.top, f"{path}: {detail}", "rebuild")
-    return judged(place, probe, kind, path, detail)
 
 
 def _network(place: Place, probe: str) -> Iterator[Finding]:

@@ -53,7 +53,7 @@ class ModelProbe:
         open_still = [finding for check in place.proved for finding in check()]
         if open_still:
             return open_still
-        place.shell.forget()
+        place.forget()
         place.shell.run("find \"$S\" -mindepth 1 -maxdepth 1 ! -name .gitconfig -exec rm -rf -- '{}' +")
         since = int(place.shell.text("date +%s")) if place.copy is None else 0
         looks = Looks()
@@ -66,7 +66,7 @@ class ModelProbe:
             if place.copy is None:
                 raise
             return self._unfinished(place, error.kind, str(error))
-        place.shell.forget()
+        place.forget()
         found = [finding for claim in report.routes for finding in self._proved(place, claim, looks.ran, since)]
         place.reports[self.name] = "found" if found else "found_nothing"
         return found
@@ -121,7 +121,7 @@ def _copy(place: Place) -> Iterator[Session]:
     if place.copy is None:
         yield place.shell.session
     else:
-        with place.copy() as session:
+        with place.copy(place.unset) as session:
             yield session
 
 

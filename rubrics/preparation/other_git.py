@@ -1,4 +1,4 @@
-"""Git folders, object stores, bundles and streams that lie elsewhere in the environment."""
+"""Git folders and object stores that lie elsewhere in the environment."""
 
 from __future__ import annotations
 
@@ -6,32 +6,15 @@ import re
 from collections.abc import Iterator
 from posixpath import basename, dirname, join
 
-from rubrics.preparation.config import PROTECTED
-from rubrics.preparation.findings import Finding, removal
-from rubrics.preparation.guards import inside, removable
+from rubrics.preparation.findings import Finding, inside, removable, removal
+from rubrics.preparation.inventory import Entry
 from rubrics.preparation.place import Place
 from rubrics.preparation.repository import Repository, commit_of, open_view, resolve
-from rubrics.preparation.shell import quote
+from rubrics.preparation.shell import quote, variable
 
-_HEX = "[0-9a-f]"
-_STORES = (
-    f"\\( -type f \\( -name '*.pack' -o -name '{_HEX * 38}' -o -name '{_HEX * 62}' \\) \\)"
-    " -o -name .git -o \\( -type f -name HEAD \\) -o \\( -type d -name '*.rubrics-new' \\)"
-)
-_MARKS = "'^# v[23] git bundle$|^From [0-9a-f]{40} Mon Sep 17 00:00:00 2001$|^committer .* <.*> [0-9]+ [-+][0-9]{4}$'"
+_STORE = re.compile(r"(?:.*\.pack|[0-9a-f]{38}|[0-9a-f]{62}|HEAD)")
 SAME = 0.3
 """Another repository that holds this share of base's files is a copy of the task's."""
-
-
-_STARTS = (
-    b"# v2 git bundle",
-    b"# v3 git bundle",
-    b"From ",
-    b"blob\nmark ",
-    b"reset refs/",
-    b"commit refs/",
-    b"feature done",
-)
 
 
 class OtherGit:
@@ -41,7 +24,8 @@ class OtherGit:
 
     def look(self, place: Place) -> Iterator[Finding]:
         known = {item.folder for item in place.repositories} | {f"{place.top}/.git"}
-        places = read_stores(place.search(_STORES), {*known, *(item.common for item in place.repositories if item.own)})
+        found = [path for path, entry in place.entries.items() if _gives_away(entry)]
+        places = read_stores(found, {*known, *(item.common for item in place.repositories if item.own)})
         if place.repository is None and place.shell.exists(f"{place.top}/.git"):
             yield removal(self.name, "git_unread", f"{place.top}/.git", "no git can read it here")
         blobs = _base_blobs(place)
@@ -73,6 +57,13 @@ class OtherGit:
     def _whole(self, place: Place, top: str, path: str) -> str:
         """The work tree with its git folder where it may go, else the git folder alone."""
         return top if removable(top, place.config, [place.top, place.workdir]) else path
+
+
+def _gives_away(entry: Entry) -> bool:
+    """Whether a name is one by which a repository, or a store of its objects, is known."""
+    if entry.kind == "f" and _STORE.fullmatch(entry.name) is not None:
+        return True
+    return entry.name == ".git" or (entry.kind == "d" and entry.name.endswith(".rubrics-new"))
 
 
 def read_stores(found: list[str], known: set[str]) -> list[str]:
@@ -124,32 +115,12 @@ def _tells(place: Place) -> bool:
     """Whether any object in the view holds lines of the answer."""
     if not place.answers:
         return False
-    search = f"grep -a -o -h -F {place.answers.arguments()} | sort -u | head -n 200"
-    found = place.shell.run(f"GIT_DIR=$S/view; export GIT_DIR; g cat-file --batch-all-objects --batch | {search}")
-    return place.answers.seen_in(found.output) > 0
+    script = 'export GIT_DIR=$S/view; g cat-file --batch-all-objects --batch | grep -a -h -F -e "$P" | head -c 4000000'
+    found = b"".join(place.shell.whole(variable("P", place.answers.traces()) + script))
+    return bool(place.answers.told_by(found))
 
 
 def starts_with(place: Place, path: str, starts: tuple[bytes, ...]) -> bool:
     """Whether a file begins with one of these."""
     words = place.shell.names(f"head -c 100 < {quote(path)} | tr -d '\\0'; printf '\\0'")
     return bool(words) and words[0].encode("utf-8", "surrogateescape").startswith(starts)
-
-
-class Bundles:
-    """Bundles, packs and exported streams under any name, told by how they begin."""
-
-    name = "bundles"
-
-    def look(self, place: Place) -> Iterator[Finding]:
-        where = [place.top, *place.search("-mindepth 1 -maxdepth 1 -type d", [place.config.root])]
-        system = tuple(place.config.below(name) for name in PROTECTED)
-        listed = " ".join(quote(path) for path in dict.fromkeys(where) if path not in system)
-        unseen = [place.shell.scratch, *(item.common for item in place.repositories)]
-        pruned = " -o ".join(f"-path {quote(path)}" for path in unseen)
-        found = place.shell.names(
-            f"find {listed} \\( {pruned} \\) -prune -o -type f -size +0 -exec grep -l -a -m 1 -E {_MARKS} {{}} +"
-            " | sort -u | tr '\\n' '\\0'"
-        )
-        for path in place.besides_base(found):
-            if starts_with(place, path, _STARTS):
-                yield removal(self.name, "git_bundle", path, "commits in one file")

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from posixpath import basename, dirname, join, normpath
 from urllib.parse import unquote, urlsplit
 
-from rubrics.preparation.findings import PACKAGES, Finding, removal
-from rubrics.preparation.guards import inside
+from rubrics.preparation.findings import PACKAGES, Finding, inside, removal
 from rubrics.preparation.packages import newer
 from rubrics.preparation.place import Place
 from rubrics.preparation.shell import quote
@@ -25,7 +24,7 @@ class InstalledCopies:
     def look(self, place: Place) -> Iterator[Finding]:
         globs = [f"{_glob(name)}-*.{end}" for name in place.published.python for end in ("dist-info", "egg-info")]
         globs += [f"{_glob(name)}.egg-info" for name in place.published.python]
-        found = place.search(_any(globs, "-iname")) if globs else []
+        found = place.found(*globs, ignore_case=True)
         for path in place.besides_base(found):
             if f"{dirname(path)}/".endswith(PACKAGES) or not inside(path, place.top):
                 yield from self._judge(place, path)
@@ -53,7 +52,7 @@ class Links:
     def look(self, place: Place) -> Iterator[Finding]:
         modules = [re.sub(r"[-.]", "_", name) for name in place.published.python]
         globs = ["*.egg-link", "*.pth"] if modules else []
-        found = place.search(f"-type f -size -64 {_any(globs, '-name')}") if globs else []
+        found = [path for path in place.found(*globs, kind="f") if place.entries[path].size < 32_000]
         for path in place.besides_base(found):
             text = (place.shell.read(path) or b"").decode("utf-8", "surrogateescape")
             lines = text.splitlines()
@@ -64,7 +63,7 @@ class Links:
                 yield removal(self.name, "link_elsewhere", path, detail, (path, *copies))
             elif outside:
                 kept = "".join(f"{line}\n" for line in lines if line not in outside).encode("utf-8", "surrogateescape")
-                yield Finding(self.name, "link_elsewhere", path, detail, "rewrite", copies, kept)
+                yield Finding(self.name, "link_elsewhere", path, detail, "rewrite", (path, *copies), kept)
 
     def _copy_in(self, place: Place, folder: str, modules: list[str]) -> bool:
         if inside(normpath(folder), place.top):
@@ -82,18 +81,17 @@ class OwnArchives:
     def look(self, place: Place) -> Iterator[Finding]:
         published = place.published
         files = [f"{_glob(name)}[-_]*{end[1:]}" for name in published.names for end in _ARCHIVES]
-        for path in place.besides_base(place.search(f"-type f {_any(files, '-iname')}") if files else []):
+        for path in place.besides_base(place.found(*files, kind="f", ignore_case=True)):
             yield removal(self.name, "own_archive", path, "a packed copy of the repository's package")
         folders = [
             f"*/pkg/mod/{start}" for name in published.go for start in (f"{_go(name)}@*", f"cache/download/{_go(name)}")
         ]
         folders += [f"*/registry/src/*/{name}-[0-9]*" for name in published.cargo]
         folders += [f"*/pkgs/{_glob(name)}-[0-9]*" for name in published.python]
-        for path in place.besides_base(place.search(f"-type d {_any(folders, '-path')}") if folders else []):
+        for path in place.besides_base(place.found(*folders, kind="d")):
             yield removal(self.name, "registry_copy", path, "a copy out of a registry")
         for name in published.npm:
-            found = place.search(f"-type f -path {quote(f'*/node_modules/{name}/package.json')}")
-            for path in place.besides_base(found):
+            for path in place.besides_base(place.found(f"*/node_modules/{name}/package.json", kind="f")):
                 if self._newer_npm(place, path):
                     yield removal(self.name, "newer_release", path, "after the repository's", (dirname(path),))
 
@@ -101,10 +99,6 @@ class OwnArchives:
         found = re.search(rb'"version"\s*:\s*"([^"]+)"', place.shell.read(path) or b"")
         own = place.published.version
         return found is not None and own is not None and newer(found[1].decode("ascii", "replace"), own)
-
-
-def _any(globs: list[str], test: str) -> str:
-    return "\\( " + " -o ".join(f"{test} {quote(glob)}" for glob in globs) + " \\)"
 
 
 def _glob(name: str) -> str:

@@ -8,6 +8,8 @@ import tomllib
 from dataclasses import dataclass
 from typing import Any
 
+from packaging.version import InvalidVersion, Version
+
 from rubrics.preparation.shell import Shell
 
 
@@ -48,22 +50,23 @@ def published(shell: Shell, top: str, more: tuple[str, ...] = ()) -> Published:
 
 
 def newer(found: str, own: str) -> bool:
-    """Whether a version comes after another; a pre-release comes before its release."""
-    return _order(found) > _order(own)
+    """Whether a version comes after another, local builds left out; of one that registries do not know, its numbers."""
+    try:
+        return _public(found) > _public(own)
+    except InvalidVersion:
+        return _numbers(found) > _numbers(own)
 
 
-def _order(version: str) -> tuple[tuple[int, ...], int, tuple[int, ...]]:
-    match = re.match(r"[vV]?(?:\d+!)?(\d+(?:\.\d+)*)(.*)", version.split("+")[0])
-    if match is None:
-        return (), 0, ()
-    release = tuple(int(item) for item in match[1].split("."))
-    while release and release[-1] == 0:
-        release = release[:-1]
-    rest = match[2].lower().strip("-._")
-    stage = 1 if re.match(r"post|r\d|p\d|\d", rest) else -1 if rest else 0
-    if re.match(r"\.?dev", rest):
-        stage = -2
-    return release, stage, tuple(int(item) for item in re.findall(r"\d+", rest))
+def _public(version: str) -> Version:
+    return Version(Version(version).public)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    found = re.match(r"[vV]?(\d{1,9}(?:\.\d{1,9})*)", version)
+    numbers = [int(item) for item in found[1].split(".")] if found else []
+    while numbers and numbers[-1] == 0:
+        numbers.pop()
+    return tuple(numbers)
 
 
 def _in_code(shell: Shell, top: str, names: tuple[str, ...]) -> str | None:

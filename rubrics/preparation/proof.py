@@ -6,14 +6,14 @@ from typing import Any
 
 from rubrics.preparation.git_probes import allowed
 from rubrics.preparation.place import Place
-from rubrics.preparation.rebuild import changed
+from rubrics.preparation.rebuild import changed, unfiltered
 from rubrics.preparation.repository import Repository, measure
 from rubrics.preparation.shell import quote
 
 
 def prove(place: Place) -> dict[str, Any]:
     """Measured afresh, not taken from the probes. `holds`: no object beyond base, no file that could hide one."""
-    place.shell.forget()
+    place.forget()
     repositories = [_proof(place, item) for item in place.repositories]
     version = place.shell.lines("git --version") if place.has_git else []
     return {
@@ -31,7 +31,9 @@ def _proof(place: Place, repository: Repository) -> dict[str, Any]:
     found = place.shell.names(f"cd {quote(repository.folder)} && find . -mindepth 1 -print0")
     files = {name[2:] for name in found}
     strange = sorted(name for name in files if not allowed(name, files))
-    differing = len(changed(place.shell, repository)) if repository.own and repository.top else 0
+    differing = 0
+    if repository.own and repository.top:
+        differing = len(unfiltered(place.shell, repository, changed(place.shell, repository)))
     holds = (
         counts.beyond == 0
         and counts.commits_beyond == 0

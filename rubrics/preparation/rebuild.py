@@ -104,21 +104,29 @@ def _make_index(shell: Shell, repository: Repository, restore: bool) -> None:
     shell.text(f'{env} rm -f "$GIT_DIR/index"; g read-tree {quote(repository.base)}; g update-index -q --refresh; true')
     if restore:
         prefix = f"{env} f() {{ g checkout-index -q -f -z --stdin; }}"
-        shell.with_names(changed(shell, repository), "f", prefix)
+        shell.with_names(unfiltered(shell, repository, changed(shell, repository)), "f", prefix)
         shell.run(f"{env} g update-index -q --refresh")
 
 
 def changed(shell: Shell, repository: Repository) -> list[str]:
-    """Tracked files that differ from base, those left out whose content a filter makes (large-file storage)."""
+    """Tracked files that differ from base."""
     open_view(shell, repository.git_dir, repository.common)
-    env = f'export GIT_DIR="$S/view" GIT_INDEX_FILE="$S/fresh" GIT_WORK_TREE={quote(repository.top or "/")};'
-    env += f" cd {quote(repository.top or '/')} || exit 1;"
     fresh = f'rm -f "$S/fresh"; g read-tree {quote(repository.base)}; g update-index -q --refresh > /dev/null'
-    names = shell.names(f"{env} {fresh}; g diff-files --ignore-submodules -z --name-only")
+    return shell.names(f"{_fresh(repository)} {fresh}; g diff-files --ignore-submodules -z --name-only")
+
+
+def unfiltered(shell: Shell, repository: Repository, names: list[str]) -> list[str]:
+    """Those of the changed files whose content no filter makes (large-file storage)."""
     filtered: set[str] = set()
-    for words in shell.names_with(names, "g check-attr -z --cached --stdin filter", env):
+    for words in shell.names_with(names, "g check-attr -z --cached --stdin filter", _fresh(repository)):
         filtered |= {path for path, _, value in zip(*[iter(words)] * 3, strict=False) if value not in _NO_FILTER}
     return [name for name in names if name not in filtered]
+
+
+def _fresh(repository: Repository) -> str:
+    """The start of a script that works with an index of its own, made from base."""
+    top = quote(repository.top or "/")
+    return f'export GIT_DIR="$S/view" GIT_INDEX_FILE="$S/fresh" GIT_WORK_TREE={top}; cd {top} || exit 1;'
 
 
 def _work_tree(repository: Repository) -> str:

@@ -7,7 +7,7 @@ from posixpath import dirname, join
 from typing import cast
 
 from rubrics.errors import InfraError
-from rubrics.preparation.guards import inside
+from rubrics.preparation.findings import inside
 from rubrics.preparation.shell import Shell, quote
 
 
@@ -27,6 +27,8 @@ class Repository:
     """The commit that it is cut at."""
     own: bool
     """Whether it is the task's own, a submodule of it included."""
+    without: tuple[str, ...] = ()
+    """Tags on base's ancestors that do not stay: full names of references."""
 
     @property
     def rooted(self) -> bool:
@@ -66,9 +68,11 @@ _MEASURE = """
 export GIT_DIR="$S/view"; cd "$S"
 g rev-list {base} 2>/dev/null | sort > commits
 g for-each-ref refs/tags --format='%(objectname) %(refname)' > alltags 2>/dev/null
+printf '%s\n' {without} > without
 awk '{{print $1 "^{{commit}}"}}' alltags | g cat-file --batch-check='%(objectname)' > peeled
 paste -d' ' peeled alltags |
-  awk -v keep={keep} 'FILENAME=="commits"{{c[$1]=1;next}} keep && ($1 in c) && NF==3{{print $2,$3}}' commits - > tags
+  awk -v keep={keep} 'FILENAME=="commits"{{c[$1]=1;next}} FILENAME=="without"{{w[$1]=1;next}}
+    keep && ($1 in c) && NF==3 && !($3 in w){{print $2,$3}}' commits without - > tags
 {{ echo {base}; cut -d' ' -f1 tags; }} > want
 g rev-list --objects --missing=allow-any --stdin < want | cut -d' ' -f1 | sort -u > reach
 g cat-file --batch-all-objects --batch-check='%(objectname) %(objecttype)' | sort -u > all
@@ -138,7 +142,8 @@ def measure(shell: Shell, repository: Repository, keep_tags: bool) -> Measured:
     measured = shell.seen.get("measured")
     if isinstance(measured, tuple) and measured[0] == repository:
         return cast(Measured, measured[1])
-    lines = shell.lines(_MEASURE.format(base=quote(repository.base), keep=int(keep_tags)))
+    without = " ".join(map(quote, repository.without))
+    lines = shell.lines(_MEASURE.format(base=quote(repository.base), keep=int(keep_tags), without=without))
     objects, reachable, beyond, ancestors, commits, commits_beyond, tags = (int(line) for line in lines[-7:])
     counts = Measured(objects, reachable, beyond, ancestors, commits, commits_beyond, tags)
     shell.seen["measured"] = (repository, counts)

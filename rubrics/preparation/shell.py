@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import base64
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rubrics.environments.session import CommandResult, Session
 from rubrics.errors import InfraError
 from rubrics.preparation.config import Preparation
-from rubrics.preparation.guards import removable
+from rubrics.preparation.findings import removable
 
 _SETTINGS = (
     "core.hooksPath=/dev/null", "core.fsmonitor=false", "core.untrackedCache=false", "core.splitIndex=false",
@@ -40,6 +40,8 @@ _GIT = "G='git " + " ".join(f"-c {setting}" for setting in _SETTINGS) + '\'\ng()
 _ENVIRON = "env -i " + " ".join(f"{name}={value}" for name, value in _VARIABLES.items())
 _ARGUMENTS = 60_000
 """Bytes of names per command; one argument may hold 128 KiB."""
+_PIECE = 32 << 20
+"""Bytes that are read out of the environment at once."""
 
 
 class Shell:
@@ -97,19 +99,25 @@ class Shell:
 
     def with_names(self, names: Iterable[str], command: str, prefix: str = "") -> list[CommandResult]:
         """Run `command` with the NUL-ended names on standard input, in as many pieces as arguments allow."""
-        results, piece, size = [], b"", 0
-        for name in [*names, None]:
-            data = b"" if name is None else name.encode("utf-8", "surrogateescape") + b"\0"
-            if piece and (name is None or size + len(data) > _ARGUMENTS):
-                encoded = base64.b64encode(piece).decode()
-                results.append(self.run(f"{prefix}\nprintf %s {encoded} | base64 -d | {command}"))
-                piece, size = b"", 0
-            piece, size = piece + data, size + len(data)
-        return results
+        encoded = (base64.b64encode(piece).decode() for piece in pieces(names) if piece)
+        return [self.run(f"{prefix}\nprintf %s {names} | base64 -d | {command}") for names in encoded]
 
     def names_with(self, names: Iterable[str], command: str, prefix: str = "") -> list[list[str]]:
         """The NUL-ended words that `command` prints, given NUL-ended names; one list per piece."""
         return [decoded(result.output) for result in self.with_names(names, f"{command} 2>/dev/null | base64", prefix)]
+
+    def whole(self, script: str, names: Iterable[str] = ()) -> Iterator[bytes]:
+        """What a script prints on its standard output, as it is and of any size, in pieces. With names, it runs once
+        for every so many of them, NUL-ended on its standard input."""
+        kept = f"{quote(self.scratch)}/printed"
+        for piece in pieces(names):
+            source = f"printf %s {base64.b64encode(piece).decode()} | base64 -d |" if piece else ""
+            size = int(self.text(f"{source} {{ {script}\n}} > $S/printed 2>/dev/null; wc -c < $S/printed"))
+            for start in range(0, size, _PIECE):
+                if size > _PIECE:
+                    self.text(f"dd if=$S/printed of=$S/piece bs={_PIECE} skip={start // _PIECE} count=1 2>/dev/null")
+                yield self._session.read(f"{self.scratch}/piece" if size > _PIECE else f"{self.scratch}/printed")
+        self.run(f"rm -f -- {kept} $S/piece")
 
     def forget(self) -> None:
         """The environment has changed, or may have."""
@@ -137,11 +145,35 @@ class Shell:
     def write(self, path: str, content: bytes) -> None:
         self._session.write(path, content)
 
+    def overwrite(self, path: str, content: bytes) -> None:
+        """Write a file that is there, which keeps its owner and mode."""
+        self.write(f"{self.scratch}/content", content)
+        self.text(f"cat $S/content > {quote(path)} && rm -f $S/content")
+
     def remove(self, paths: Sequence[str], around: Sequence[str]) -> list[str]:
         """Remove files and folders; returns those that may not be: outside the root, or with `around` inside."""
         refused = [path for path in paths if not removable(path, self._config, around)]
         self.with_names([path for path in paths if path not in set(refused)], "xargs -0 rm -rf --")
         return refused
+
+
+def pieces(names: Iterable[str]) -> Iterator[bytes]:
+    """NUL-ended names in pieces that fit into a command; one empty piece without names."""
+    piece: list[bytes] = []
+    size = 0
+    for name in names:
+        data = name.encode("utf-8", "surrogateescape") + b"\0"
+        if piece and size + len(data) > _ARGUMENTS:
+            yield b"".join(piece)
+            piece, size = [], 0
+        piece.append(data)
+        size += len(data)
+    yield b"".join(piece)
+
+
+def variable(name: str, value: bytes) -> str:
+    """The start of a script that sets a variable of the shell to any text without NUL or a newline at its end."""
+    return f'{name}="$(printf %s {base64.b64encode(value).decode()} | base64 -d)"\n'
 
 
 def decoded(output: str) -> list[str]:

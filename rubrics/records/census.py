@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Subject = Literal["file", "task", "rollout", "outcome", "rubric", "run"]
+Subject = Literal["file", "row", "task", "rollout", "outcome", "rubric", "run"]
 
 
 @dataclass(frozen=True, slots=True)

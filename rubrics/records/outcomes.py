@@ -14,7 +14,7 @@ class Outcome:
 
     rollout_id: str
     source: str
-    """`exit` | `harness:<path>` | `file:<digest>` | `run:<k>`."""
+    """`exit` | `harness:<path>` | `file:<digest>` | `recorded:<reader>` | `run:<k>`."""
     outcome: OutcomeName
     """`passed`, `failed`, `infra`, `truncated` or `unknown` (method 2.1)."""
     detail: str | None = None

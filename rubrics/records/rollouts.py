@@ -76,3 +76,13 @@ class Rollout:
     """rollout_id of the first rollout of the same task with the same content; null for that first one."""
     source: str
     """File (and key or line) that it was read from, relative to the dump."""
+    extra: str | None = None
+    """JSON object of what the dump says beyond these fields (cost, agent names, ...); null when nothing. Part of no
+    id."""
+
+
+def of_patch(task_id: str, patch: str) -> Rollout:
+    """A rollout that stands for a state of a task rather than for an attempt: nothing but a patch."""
+    return Rollout(
+        "", "", None, task_id, "", None, None, "", 0, "", patch, None, None, None, None, None, None, None, ""
+    )

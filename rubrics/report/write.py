@@ -12,7 +12,7 @@ from rubrics.report.explanation import explanation
 from rubrics.report.pack import Packer
 from rubrics.report.page import render
 from rubrics.report.read import chunks, read
-from rubrics.store.manifest import write_atomic
+from rubrics.store.files import write_atomic
 from rubrics.store.store import Store
 from rubrics.visible import one_line
 

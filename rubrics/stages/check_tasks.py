@@ -11,6 +11,7 @@ from rubrics.stages.options import Options
 from rubrics.stages.stage import Chunk, census_rows
 from rubrics.stages.task_records import task_records
 from rubrics.store.store import StageRun, Store
+from rubrics.testing.bounded import Reader
 from rubrics.testing.gates import Gates, check_task
 
 
@@ -25,6 +26,7 @@ class CheckTasks:
         self._reruns = reruns
         self.found: list[Gates] = []
         self._opener = Opener(options, store)
+        self._reader = Reader()
 
     def chunks(self) -> Iterable[Chunk]:
         ids = sorted(row["task_id"] for row in self._store.rows("tasks", ["task_id"]))
@@ -34,7 +36,9 @@ class CheckTasks:
     def work(self, run: StageRun, chunk: Chunk) -> int:
         task, sealed = task_records(self._store, list(chunk.items))[chunk.items[0]]
         opener, options = self._opener, self._options
-        self.found.append(check_task(opener, task, sealed, options.timeout, self._reruns, opener.original))
+        self.found.append(
+            check_task(opener, task, sealed, options.timeout, self._reruns, opener.original, self._reader)
+        )
         return 1
 
     def finish(self, run: StageRun) -> None:
@@ -45,3 +49,4 @@ class CheckTasks:
         ]
         run.append("census", census_rows(lines))
         self._opener.close()
+        self._reader.close()

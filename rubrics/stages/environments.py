@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -80,9 +80,9 @@ class Opener:
         """A state that was saved. Raises `InfraError`."""
         return self._started().open(task, None, saved=saved)
 
-    def save(self, session: Session, owner: str) -> str:
+    def save(self, session: Session, owner: str, without: Collection[str] = ()) -> str:
         """See `Saving.save`."""
-        return self._started().save(session, owner)
+        return self._started().save(session, owner, without)
 
     def entered(self, rung: str, rollout_ids: Iterable[str]) -> None:
         """Count rollouts whose state was entered on a rung, for the census."""

@@ -19,6 +19,15 @@ ANSWER = 8_000
 RANK_MODES = ("single", "agent")
 
 
+def _odd(path: Path) -> str:
+    """What stands there in the place of a file or a folder; empty: nothing does. Reading from it might never end."""
+    if path.is_fifo():
+        return "a pipe"
+    if path.is_socket():
+        return "a socket"
+    return "a device" if path.is_block_device() or path.is_char_device() else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """Plain values only, so that a flow run can record them."""
@@ -28,6 +37,9 @@ class Options:
     study_from: tuple[str, ...] = ()
     """Dumps that are studied and not scored; empty: the attempts in the store are studied."""
     group_by: str = "task"
+    trust_recorded: bool = False
+    """What a row of a dump says was measured of its own attempt (`resolved`, `target`, `reward`) counts as an
+    outcome."""
     tasks: str = "*"
     """Glob over task ids: what it does not match is left alone."""
     limit: int | None = None
@@ -129,12 +141,17 @@ class Options:
         if set(factors) - set(KINDS) or len(set(factors)) != len(factors):
             raise UsageError(f"--factors {','.join(factors)!r}; wanted some of {', '.join(KINDS)}, each once")
         if self.config is not None and not Path(self.config).is_file():
-            raise UsageError(f"--config {self.config}: no such file; name a TOML file of the reward configuration")
+            found = _odd(Path(self.config)) or ("a folder" if Path(self.config).is_dir() else "no such file")
+            raise UsageError(f"--config {self.config}: {found}; name a TOML file of the reward configuration")
         if self.env == "bare" and not self.trusted:
             raise UsageError("--env bare isolates nothing: add --trusted when every rollout may do what you may do")
         if not self.timeout > 0:
             raise UsageError(f"--timeout {self.timeout:g}; wanted seconds above 0")
         for dump in (*self.dumps, *self.study_from, *self.from_logs):
+            if odd := _odd(Path(dump)):
+                raise UsageError(
+                    f"{dump}: {odd}; name a file or a folder: write what comes from there into a file first"
+                )
             if not Path(dump).exists():
                 raise UsageError(f"{dump}: no such file or folder; name a dump of rollouts")
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from fnmatch import fnmatchcase
 from typing import Any
 
 from rubrics import __version__
@@ -13,14 +14,13 @@ from rubrics.environments.session import Saving, Session
 from rubrics.errors import InfraError, UsageError
 from rubrics.preparation.config import Preparation
 from rubrics.preparation.findings import Probe, is_late
-from rubrics.preparation.loop import Prepared, prepare
-from rubrics.preparation.probes import PROBES
+from rubrics.preparation.loop import PROBES, Prepared, prepare
+from rubrics.preparation.place import Copy
 from rubrics.records.census import CensusLine
 from rubrics.records.tasks import SealedTask, Task
 from rubrics.stages.options import Options
 from rubrics.stages.stage import Chunk, census_rows
 from rubrics.stages.task_records import task_records
-from rubrics.stages.tasks import task_chunks
 from rubrics.store.store import StageRun, Store
 
 ISOLATED = ("docker", "bubblewrap")
@@ -35,6 +35,7 @@ class Prepare:
     """
 
     name = "prepare"
+    unit = "tasks"
 
     def __init__(
         self,
@@ -52,11 +53,7 @@ class Prepare:
         self._config = config
         self._probes = probes
         self._reopen = reopen
-        self._chunks = [
-            Chunk(task_id, (task_id,), chunk.rollouts)
-            for chunk in task_chunks(store, options)
-            for task_id in chunk.items
-        ]
+        self._chunks = [Chunk(task_id, (task_id,), 1) for task_id in _chosen(store, options)]
         self._census: list[CensusLine] = []
         self._lock = threading.Lock()
 
@@ -94,17 +91,19 @@ class Prepare:
             self._note("clean", "", "environments in which a full pass finds nothing, and the proof holds")
         else:
             self._note("not_clean", task.task_id, "; ".join(f"{item.kind} {item.place}" for item in prepared.open[:5]))
+        for why, (files, size) in prepared.left.items():
+            self._note("not_looked_at", task.task_id, f"{files} files of {size:,} bytes: {why}")
         return result
 
-    def _copies(self, task: Task, session: Session) -> Callable[[], AbstractContextManager[Session]] | None:
+    def _copies(self, task: Task, session: Session) -> Copy | None:
         """Opens the session's state as it is then; a state that no row names goes with `rubrics clean`."""
         reopen = self._reopen
         if reopen is None:
             return None
 
         @contextmanager
-        def copied() -> Iterator[Session]:
-            saved = self._environment.save(session, str(self._store.paths.root))
+        def copied(without: Collection[str]) -> Iterator[Session]:
+            saved = self._environment.save(session, str(self._store.paths.root), without)
             with closing(reopen(task, saved)) as copy:
                 yield copy
 
@@ -113,7 +112,7 @@ class Prepare:
     def _image(self, session: Session, task: Task, prepared: Prepared) -> str | None:
         """The state that was kept, when it is clean; else the image that the environment was made from."""
         if prepared.clean:
-            return self._environment.save(session, str(self._store.paths.root))
+            return self._environment.save(session, str(self._store.paths.root), prepared.unset)
         return session.image_digest or task.image or task.recipe or task.repository
 
     def _note(self, kind: str, place: str, detail: str) -> None:
@@ -122,17 +121,27 @@ class Prepare:
 
     def finish(self, run: StageRun) -> None:
         done = [task_id for chunk in self._chunks for task_id in chunk.items]
+        if not done:
+            detail = "the store holds no task that is chosen: give task rows to `rubrics ingest`, or see --tasks"
+            self._census.append(CensusLine(self.name, "run", "no_tasks", "", detail))
         run.append("environments", ())
         run.keep("environments", "task_id NOT IN (SELECT unnest($done))", done=done)
         run.append("census", census_rows(self._census))
 
 
+def _chosen(store: Store, options: Options) -> list[str]:
+    """Tasks of the store, with rollouts or without, and those that rollouts name though they have no row."""
+    rows = store.query("SELECT task_id FROM tasks UNION SELECT task_id FROM rollouts ORDER BY task_id").to_pylist()
+    return [row["task_id"] for row in rows if fnmatchcase(row["task_id"], options.tasks)][: options.limit]
+
+
 def prepared_columns(prepared: Prepared) -> dict[str, Any]:
     """The columns of `environments` that preparation gives."""
     rounds = [[finding.to_dict() for finding in found] for found in prepared.rounds]
+    proof = json.dumps({**prepared.proof, "not_looked_at": prepared.left})
     return {
         "clean": prepared.clean, "rounds": len(rounds), "findings": len(rounds[0]), "open": len(rounds[-1]),
-        "proof": json.dumps(prepared.proof), "probes": json.dumps(rounds), "failure_class": None, "detail": None,
+        "proof": proof, "probes": json.dumps(rounds), "failure_class": None, "detail": None,
         "probe_result": next(iter(prepared.reports.values()), None),
         "notes": [note.encode("utf-8", "backslashreplace").decode() for note in prepared.notes],
     }  # fmt: skip

@@ -12,8 +12,8 @@ from typing import Any
 from rubrics.errors import UsageError
 from rubrics.preparation.config import Preparation
 from rubrics.preparation.findings import Probe
+from rubrics.preparation.loop import PROBES
 from rubrics.preparation.model_probe import model_probe
-from rubrics.preparation.probes import PROBES
 from rubrics.stages.environments import open_environment
 from rubrics.stages.options import Options
 from rubrics.stages.prepare import Prepare

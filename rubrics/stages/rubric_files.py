@@ -15,7 +15,7 @@ from rubrics.rules.digest import criteria_json, rubric_digest
 from rubrics.rules.evaluate import RuleEvaluator
 from rubrics.rules.files import to_yaml
 from rubrics.rules.loading import from_yaml
-from rubrics.store.manifest import write_atomic
+from rubrics.store.files import write_atomic
 from rubrics.store.paths import StorePaths
 
 

@@ -54,12 +54,12 @@ def run_chunk(stage: Stage, run: StageRun, chunk: Chunk) -> int:
 
 
 def drive(stage: Stage, store: Store, submit: Submit, window: int) -> int:
-    """Run a stage to its end; returns the number of rollouts done.
+    """Run a stage to its end; returns the number of rollouts done, or of what the stage names as its `unit`.
 
     At most `window` chunks are under way at once. When a chunk fails, nothing of the stage's run is kept.
     """
-    done = 0
-    with store.writing() as run:
+    done, unit = 0, getattr(stage, "unit", "rollouts")
+    with store.writing(stage.name) as run:
         run.keep("census", "stage <> $stage", stage=stage.name)
         waiting: deque[Future] = deque()
         log.info("%s: started", stage.name)
@@ -67,11 +67,11 @@ def drive(stage: Stage, store: Store, submit: Submit, window: int) -> int:
             waiting.append(submit(stage, run, chunk))
             if len(waiting) >= window:
                 done += waiting.popleft().result()
-                log.info("%s: %d rollouts done", stage.name, done, extra={"stage": stage.name, "done": done})
+                log.info("%s: %d %s done", stage.name, done, unit, extra={"stage": stage.name, "done": done})
         while waiting:
             done += waiting.popleft().result()
         stage.finish(run)
-    log.info("%s: finished, %d rollouts", stage.name, done, extra={"stage": stage.name, "done": done})
+    log.info("%s: finished, %d %s", stage.name, done, unit, extra={"stage": stage.name, "done": done})
     return done
 
 

@@ -79,7 +79,9 @@ class DumpSource:
         outcomes: dict[str, list[Outcome]] = {}
         self._rollouts: dict[str, Rollout] = {}
         self._tests: dict[str, str | None] = {}
-        for record in ingest([Path(dump) for dump in options.study_from], options.group_by):
+        for record in ingest(
+            [Path(dump) for dump in options.study_from], options.group_by, trust_recorded=options.trust_recorded
+        ):
             if isinstance(record, Rollout):
                 measured = measure(record.patch, record.turns, record.exit_status)
                 facts[record.rollout_id] = {"task_id": record.task_id, **measured}

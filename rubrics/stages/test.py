@@ -1,4 +1,7 @@
-"""Test: the hidden tests of every rollout, run in its own environment; results are outcomes `run:<k>`."""
+"""Test: the hidden tests of every rollout, run in its own environment; results are outcomes `run:<k>`.
+
+What shows that a run did not decide by the tests goes to `audits`, under the same source.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from typing import Any
 
-from rubrics import jsonio
+from rubrics import __version__, jsonio
 from rubrics.digests import digest128
 from rubrics.errors import InfraError
 from rubrics.records.census import CensusLine
@@ -17,9 +20,9 @@ from rubrics.stages.options import Options
 from rubrics.stages.stage import Chunk, census_rows
 from rubrics.stages.task_records import rollout_records, task_records
 from rubrics.store.store import StageRun, Store
+from rubrics.testing.bounded import Reader
 from rubrics.testing.flicker import Run, flicker
-from rubrics.testing.plan import TestPlan
-from rubrics.testing.run import TestRun, infra, plan_of, run_tests
+from rubrics.testing.run import Prepared, TestRun, infra, prepare_tests, run_tests
 
 STATES = 4
 """Distinct states of a task per chunk: few, so that workers share a task with many rollouts."""
@@ -36,10 +39,11 @@ class Test:
         self._options = options
         self._census: list[CensusLine] = []
         self._first = next_run(store)
-        self._plans: dict[str, TestPlan | InfraError] = {}
+        self._prepared: dict[str, Prepared | InfraError] = {}
         self._locks: dict[str, threading.Lock] = {}
         self._lock = threading.Lock()
         self._opener = opener or Opener(options, store)
+        self._reader = Reader()
 
     def chunks(self) -> Iterable[Chunk]:
         """States of one task; tasks that share an image follow each other."""
@@ -82,6 +86,8 @@ class Test:
                 done = self._run(task, sealed, rollouts[group[0]])
                 self._opener.entered(done.rung or "", group if done.rung else ())
                 run.append("outcomes", [self._row(task_id, rollout_id, repeat, done) for rollout_id in group])
+                for rollout_id in group:
+                    run.append("audits", self._audits(task_id, rollout_id, repeat, done))
                 if done.outcome == "infra":
                     self._note("rollout", "infra", task_id, done.detail, len(group))
                 else:
@@ -100,22 +106,40 @@ class Test:
         return found
 
     def _run(self, task: Task, sealed: SealedTask | None, rollout: Any) -> TestRun:
-        plan = self._plan(task, sealed)
-        if isinstance(plan, InfraError):
-            return infra(plan)
-        return run_tests(self._opener, task, plan, rollout, self._options.timeout)
+        prepared = self._ready(task, sealed)
+        if isinstance(prepared, InfraError):
+            return infra(prepared)
+        return run_tests(self._opener, task, prepared, rollout, self._options.timeout)
 
-    def _plan(self, task: Task, sealed: SealedTask | None) -> TestPlan | InfraError:
-        """The task's plan, made once; an error is kept too."""
+    def _ready(self, task: Task, sealed: SealedTask | None) -> Prepared | InfraError:
+        """What runs of the task's tests share, made once; an error is kept too."""
         with self._lock:
             lock = self._locks.setdefault(task.task_id, threading.Lock())
         with lock:
-            if task.task_id not in self._plans:
-                try:
-                    self._plans[task.task_id] = plan_of(self._opener, task, sealed, self._opener.original)
-                except InfraError as error:
-                    self._plans[task.task_id] = error
-            return self._plans[task.task_id]
+            if task.task_id not in self._prepared:
+                self._prepared[task.task_id] = self._prepare(task, sealed)
+            return self._prepared[task.task_id]
+
+    def _prepare(self, task: Task, sealed: SealedTask | None) -> Prepared | InfraError:
+        timeout, original = self._options.timeout, self._opener.original
+        try:
+            prepared = prepare_tests(self._opener, task, sealed, timeout, original, self._reader)
+        except InfraError as error:
+            self._note("task", error.kind, task.task_id, f"no rollout of it can be tested here: {error}")
+            return error
+        found = prepared.calibration
+        no_say = "PASS_TO_PASS tests that the reference itself does not pass here decide nothing"
+        self._few("tests_left_out", task, no_say, found.left_out)
+        self._few("flickering", task, "tests that come out differently in runs of the reference", found.flickering)
+        if not found.canaries:
+            detail = "no tests of our own can be put beside the listed ones: a subverted runner would not show"
+            self._note("task", "no_canaries", task.task_id, detail)
+        return prepared
+
+    def _few(self, kind: str, task: Task, what: str, tests: tuple[str, ...]) -> None:
+        if tests:
+            some = ", ".join(tests[:5]) + (", ..." if len(tests) > 5 else "")
+            self._note("task", kind, task.task_id, f"{what}: {some}", len(tests))
 
     def _row(self, task_id: str, rollout_id: str, repeat: int, done: TestRun) -> dict[str, Any]:
         return {
@@ -124,17 +148,29 @@ class Test:
             "log_digest": done.log_digest, "rung": done.rung,
         }  # fmt: skip
 
+    def _audits(self, task_id: str, rollout_id: str, repeat: int, done: TestRun) -> Iterator[dict[str, Any]]:
+        """The worst that shows that the run did not decide by the tests."""
+        for item in done.subversions[:1]:
+            source = f"run:{self._first + repeat}"
+            yield {
+                "rollout_id": rollout_id, "task_id": task_id, "source": source, "kind": "run_subverted",
+                "verdict": item.level, "evidence": jsonio.dumps([f"outcome:{source}"]), "reason": item.detail,
+                "code_version": __version__,
+            }  # fmt: skip
+
     def _note(self, subject: Any, kind: str, place: str, detail: str, count: int = 1) -> None:
         with self._lock:
             self._census.append(CensusLine(self.name, subject, kind, place, detail, count))
 
     def finish(self, run: StageRun) -> None:
         run.carry("outcomes")
+        run.carry("audits")
         run.append("census", census_rows([*self._opener.census(self.name), *self._census]))
         self.close()
 
     def close(self) -> None:
         self._opener.close()
+        self._reader.close()
 
 
 def next_run(store: Store) -> int:

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from rubrics import __version__
+from rubrics.digests import digest128
 from rubrics.errors import StoreError
+from rubrics.store.files import write_atomic
+from rubrics.store.part_files import PART
 from rubrics.store.schema import FORMAT_MAJOR, TABLES
-
-_PART = re.compile(r"tables/(?P<table>[a-z_]+)/[0-9a-f]+-[0-9]+\.parquet")
-"""What a part may be called: views are made of these names, so none may leave the store or stand for several files."""
-
-TEMPORARY = ".*.tmp"
-"""Names of files that are being written; one that is left over belongs to a killed process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +30,8 @@ class Manifest:
     """`tables` maps a table's name to its versions, oldest first; the last one is current."""
 
     tables: dict[str, tuple[Version, ...]] = field(default_factory=dict)
+    commits: int = 0
+    """Commits made so far; parts name the one they are of."""
 
     def current(self, table: str) -> Version | None:
         versions = self.tables.get(table, ())
@@ -42,7 +39,7 @@ class Manifest:
 
     def with_versions(self, new: dict[str, Version]) -> Manifest:
         merged = {name: (*self.tables.get(name, ()), version) for name, version in new.items()}
-        return replace(self, tables={**self.tables, **merged})
+        return replace(self, tables={**self.tables, **merged}, commits=self.commits + 1)
 
     def only_current(self) -> Manifest:
         return replace(self, tables={name: versions[-1:] for name, versions in self.tables.items()})
@@ -52,23 +49,36 @@ class Manifest:
         return {part for versions in self.tables.values() for version in versions for part in version.parts}
 
 
+class OtherFormatError(StoreError):
+    """A manifest is whole, and of another major format version."""
+
+
 def read_manifest(path: Path) -> Manifest:
-    """Read a manifest. Raises `StoreError` when it is missing, broken, or of another major format version."""
+    """Read a manifest. Raises `StoreError` when it is missing or broken, `OtherFormatError` when it is of another major
+    format version, `OSError` when it is there and may not be read."""
     try:
+        if path.exists() and not path.is_file():
+            raise StoreError(f"{path}: no regular file; move it away: `rubrics repair` makes a manifest from the parts")
         content = json.loads(path.read_text("utf-8"))
         found = content["format"]
     except (FileNotFoundError, NotADirectoryError):
-        raise StoreError(
-            f"{path.parent}: no manifest.json here; name a store, or make one with `rubrics run`"
-        ) from None
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise StoreError(_absent(path.parent)) from None
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise _broken(path, error) from None
     if found != FORMAT_MAJOR or isinstance(found, bool):
-        raise StoreError(
+        raise OtherFormatError(
             f"{path}: format {found!r}, this program reads format {FORMAT_MAJOR}; "
             f"use the version that wrote it ({content.get('producer', 'unknown')}) or make the store again"
         )
+    if "digest" in content and content["digest"] != _digest(content):
+        raise _broken(path, ValueError("its digest is that of another one"))
     return _from_json(path, content)
+
+
+def _digest(content: dict[str, Any]) -> str:
+    """Over everything that a manifest says, but the digest itself."""
+    said = {name: value for name, value in content.items() if name != "digest"}
+    return digest128([json.dumps(said, sort_keys=True)])
 
 
 def _from_json(path: Path, content: dict[str, Any]) -> Manifest:
@@ -78,48 +88,44 @@ def _from_json(path: Path, content: dict[str, Any]) -> Manifest:
             for name, versions in content["tables"].items()
             if name in TABLES
         }
+        commits = int(content.get("commits", 0))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise _broken(path, error) from None
     for name, versions in tables.items():
         for part in (part for version in versions for part in version.parts):
-            match = _PART.fullmatch(part) if isinstance(part, str) else None
+            match = PART.fullmatch(part) if isinstance(part, str) else None
             if match is None or match["table"] != name:
                 raise StoreError(f"{path}: part {part!r} is no part of table {name}; do not use this store")
-    return Manifest(tables)
+    return Manifest(tables, commits)
 
 
 def _broken(path: Path, error: Exception) -> StoreError:
-    return StoreError(f"{path}: not a manifest ({error}); restore it or make the store again")
+    way = "`rubrics repair` makes it again from the parts; or restore it or make the store again"
+    return StoreError(f"{path}: not a manifest ({error}); {way}")
+
+
+def is_lost(root: Path) -> bool:
+    """Whether a folder holds parts of tables and no manifest."""
+    return not (root / "manifest.json").exists() and any(root.glob("tables/*/*.parquet"))
+
+
+def _absent(root: Path) -> str:
+    if root.exists() and not root.is_dir():
+        return f"{root}: no folder; name a store, or make one with `rubrics run`"
+    if is_lost(root):
+        return f"{root}: its manifest.json is lost; `rubrics repair --store {root}` makes it again from the parts"
+    return f"{root}: no manifest.json here; name a store, or make one with `rubrics run`"
 
 
 def write_manifest(path: Path, manifest: Manifest) -> None:
     """Replace the manifest in one step: a reader sees the old one or the new one."""
-    content = {
+    content: dict[str, Any] = {
         "format": FORMAT_MAJOR,
         "producer": f"rubrics {__version__}",
+        "commits": manifest.commits,
         "tables": {
             name: [{"run_id": v.run_id, "parts": list(v.parts), "rows": v.rows} for v in versions]
             for name, versions in sorted(manifest.tables.items())
         },
     }
-    write_atomic(path, json.dumps(content, indent=1) + "\n")
-
-
-def write_atomic(path: Path, text: str) -> None:
-    """Write under a temporary name, sync, rename; the folder is synced too."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with open(temporary, "w", encoding="utf-8") as handle:
-        handle.write(text)
-        handle.flush()
-        os.fsync(handle.fileno())
-    os.replace(temporary, path)
-    sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    write_atomic(path, json.dumps({**content, "digest": _digest(content)}, indent=1) + "\n")

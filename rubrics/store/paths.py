@@ -18,7 +18,7 @@ class StorePaths:
       views.sql                      `duckdb -init views.sql` started here
       report.html
       rubrics/<task>.<kind>.yaml     the rubrics, for people to read and edit
-      tables/<table>/<run>-<n>.parquet
+      tables/<table>/<run>-<n>-<digest>.parquet
       .lock                          held by the one process that writes
     ```
     """
@@ -49,8 +49,8 @@ class StorePaths:
     def lock(self) -> Path:
         return self.root / ".lock"
 
-    def part(self, table: str, run_id: str, number: int) -> Path:
-        return self.tables / table / f"{run_id}-{number:05d}.parquet"
+    def part(self, table: str, run_id: str, number: int, digest: str) -> Path:
+        return self.tables / table / f"{run_id}-{number:05d}-{digest}.parquet"
 
     def rubric(self, safe_task: str, kind: Kind) -> Path:
         """`safe_task` is a name made by `rubrics.ingest.names.safe_name`."""

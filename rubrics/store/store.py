@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import fcntl
 import threading
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,11 +13,14 @@ import duckdb
 import pyarrow as pa
 
 from rubrics.errors import StoreError, UsageError
-from rubrics.store.manifest import TEMPORARY, Manifest, Version, read_manifest, write_atomic, write_manifest
+from rubrics.store.connections import check_unique, closed_connection, told_as_store_error
+from rubrics.store.files import TEMPORARY, locked, write_atomic
+from rubrics.store.manifest import Manifest, Version, is_lost, read_manifest, write_manifest
+from rubrics.store.part_files import check_parts
 from rubrics.store.parts import PartWriter, Row
 from rubrics.store.paths import StorePaths
 from rubrics.store.schema import TABLES
-from rubrics.store.views import named_views, table_source, views_sql
+from rubrics.store.views import named_views, table_source, tables_meant, views_sql
 
 _NOTHING = Version("", (), 0)
 
@@ -38,9 +40,11 @@ class Store:
         Raises `StoreError` when the folder holds something else than a store.
         """
         store = cls(root)
-        if store.paths.manifest.exists():
+        if store.paths.manifest.exists() or is_lost(store.paths.root):
             store.manifest()
             return store
+        if store.paths.root.exists() and not store.paths.root.is_dir():
+            raise StoreError(f"{root}: no folder; name another one with --store")
         if store.paths.root.exists() and not _is_new(store.paths.root):
             raise StoreError(f"{root}: not empty and not a store; name another folder with --store")
         store.paths.root.mkdir(parents=True, exist_ok=True)
@@ -63,12 +67,14 @@ class Store:
 
     def connect(self, sql: str) -> duckdb.DuckDBPyConnection:
         """A connection with the views that `sql` may mean, that can open the parts behind views and no other file:
-        `sealed` has none. Raises `StoreError` when a part is missing or broken."""
+        `sealed` has none. Raises `StoreError` when a part that it may read is missing or damaged."""
         manifest = self.manifest()
+        for name in tables_meant(sql):
+            self._check(manifest, name)
         names = [name for name, table in TABLES.items() if table.has_view]
         parts = [part for name in names for part in (manifest.current(name) or _NOTHING).parts]
-        with _told_as_store_error(self.paths.root):
-            connection = _closed("allowed_paths", [self.paths.root / part for part in parts])
+        with told_as_store_error(self.paths.root):
+            connection = closed_connection("allowed_paths", [self.paths.root / part for part in parts])
             try:
                 connection.execute(named_views(sql, manifest, self.paths.root))
             except BaseException:
@@ -77,7 +83,8 @@ class Store:
         return connection
 
     def query(self, sql: str, parameters: dict[str, Any] | None = None) -> pa.Table:
-        """Result of one SELECT over the views: nothing that it says can write to the store.
+        """Result of one SELECT over the views: nothing that it says can write to the store. Columns of the same name
+        are told apart by a number.
 
         Raises `UsageError` with DuckDB's own words when it fails.
         """
@@ -86,7 +93,8 @@ class Store:
                 kinds = [statement.type.name for statement in connection.extract_statements(sql)]
                 if kinds != ["SELECT"]:
                     raise UsageError(f"query holds {', '.join(kinds) or 'nothing'}; wanted one SELECT (or FROM ...)")
-                return connection.sql(sql, params=parameters).to_arrow_table()
+                found = connection.sql(sql, params=parameters).to_arrow_table()
+                return found.rename_columns(distinct(found.column_names))
             except duckdb.Error as error:
                 raise UsageError(f"query failed: {error}") from None
 
@@ -104,29 +112,35 @@ class Store:
         listed = ", ".join(f'"{name}"' for name in columns) or "*"
         order = ", ".join(f'"{name}"' for name in spec.order)
         manifest = self.manifest()
-        if not (manifest.current(table) or _NOTHING).parts:
+        self._check(manifest, table)
+        if not (manifest.current(table) or _NOTHING).rows:
             return
         query = f"SELECT {listed} FROM {table_source(spec, manifest, self.paths.root)} WHERE {where} ORDER BY {order}"
-        with _told_as_store_error(self.paths.root), self._reader() as connection:
+        with told_as_store_error(self.paths.root), self._reader() as connection:
             for batch in connection.sql(query, params=parameters or None).to_arrow_reader(size):
                 yield batch.to_pylist()
+
+    def _check(self, manifest: Manifest, table: str) -> None:
+        """Raises `StoreError` when a part of the table is not what was written."""
+        with self._lock:  # many threads read a table at once; its bytes are looked at once
+            check_parts(self.paths.root, table, (manifest.current(table) or _NOTHING).parts)
 
     def _reader(self) -> duckdb.DuckDBPyConnection:
         """A connection for our own reading, to an instance that is made once: making one takes 20 ms. It opens any part
         and nothing else."""
         with self._lock:
             if self._instance is None:
-                self._instance = _closed("allowed_directories", [self.paths.tables])
+                self._instance = closed_connection("allowed_directories", [self.paths.tables])
             return self._instance.cursor()
 
     @contextmanager
-    def writing(self) -> Iterator[StageRun]:
-        """One stage run: every table it writes becomes current together, at the end, or none does.
+    def writing(self, stage: str = "") -> Iterator[StageRun]:
+        """One run of a stage: every table it writes becomes current together, at the end, or none does.
 
-        Raises `StoreError` when another process is writing, or when rows break a table's key.
+        Raises `StoreError` when another process is writing, when rows break a table's key or leave a column's range.
         """
-        with _locked(self.paths.lock):
-            run = StageRun(self)
+        with locked(self.paths.lock):
+            run = StageRun(self, stage)
             try:
                 yield run
                 run.commit()
@@ -136,7 +150,7 @@ class Store:
 
     def clean(self) -> int:
         """Delete older versions and parts that no version names; returns how many files went."""
-        with _locked(self.paths.lock):
+        with locked(self.paths.lock):
             manifest = self.manifest().only_current()
             write_manifest(self.paths.manifest, manifest)
             write_atomic(self.paths.views, views_sql(manifest))
@@ -151,8 +165,10 @@ class Store:
 class StageRun:
     """The tables one stage run writes. Made by `Store.writing`; chunks in several threads may add to it."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, stage: str) -> None:
         self._store = store
+        self._stage = stage
+        self._commit = store.manifest().commits + 1
         self._writers: dict[str, PartWriter] = {}
         self._lock = threading.Lock()
         self._ended = False
@@ -183,18 +199,22 @@ class StageRun:
         if self._ended:
             raise StoreError(f"table {table}: rows come after their stage run has ended; run the stage again")
         if table not in self._writers:
-            self._writers[table] = PartWriter(self._store.paths, TABLES[table], self.run_id)
+            self._writers[table] = PartWriter(self._store.paths, TABLES[table], self.run_id, self._stage, self._commit)
         return self._writers[table]
 
     def commit(self) -> None:
         root = self._store.paths.root
+        manifest = self._store.manifest()
+        changed = {name: writer for name, writer in self._writers.items() if not writer.changes_nothing}
         versions = {}
-        for name, writer in self._writers.items():
-            writer.finish()
+        for name, writer in changed.items():
+            writer.finish(sorted(changed))
+            check_parts(root, name, writer.carried)
             parts = (*writer.carried, *(str(part.relative_to(root)) for part in writer.parts))
             versions[name] = Version(self.run_id, parts, writer.rows)
-        _check_unique({name: [root / part for part in version.parts] for name, version in versions.items()})
-        manifest = self._store.manifest().with_versions(versions)
+        with told_as_store_error(root):
+            check_unique({name: [root / part for part in version.parts] for name, version in versions.items()})
+        manifest = manifest.with_versions(versions)
         write_manifest(self._store.paths.manifest, manifest)
         write_atomic(self._store.paths.views, views_sql(manifest))
         self._ended = True
@@ -208,54 +228,17 @@ class StageRun:
                 writer.discard(named)
 
 
+def distinct(names: Sequence[str]) -> list[str]:
+    """The names, a number behind those that stand before already."""
+    found: dict[str, None] = {}
+    for name in names:
+        number = 1
+        while (wanted := name if number == 1 else f"{name}_{number}") in found:
+            number += 1
+        found[wanted] = None
+    return list(found)
+
+
 def _is_new(root: Path) -> bool:
     """A folder without anything but what a store leaves that was killed while it was made."""
-    return root.is_dir() and all(item.name == ".lock" or item.match(TEMPORARY) for item in root.iterdir())
-
-
-def _closed(setting: str, paths: Sequence[Path]) -> duckdb.DuckDBPyConnection:
-    """A connection that can open these files (`allowed_paths`), or what lies in these folders (`allowed_directories`),
-    and nothing else, and whose settings no query can change."""
-    connection = duckdb.connect()
-    connection.execute(f"SET {setting} = $paths", {"paths": [str(path) for path in paths]})
-    connection.execute("SET enable_external_access = false")
-    connection.execute("SET autoinstall_known_extensions = false")
-    connection.execute("SET lock_configuration = true")
-    return connection
-
-
-@contextmanager
-def _told_as_store_error(root: Path) -> Iterator[None]:
-    """What DuckDB says of a part that is missing or broken."""
-    try:
-        yield
-    except duckdb.Error as error:
-        raise StoreError(f"{root}: {str(error).splitlines()[0]}; make the store again") from None
-
-
-def _check_unique(tables: Mapping[str, Sequence[Path]]) -> None:
-    """Raises `StoreError` when rows of a table, given with its parts, share a key."""
-    with duckdb.connect() as connection:
-        for name, parts in tables.items():
-            if not parts:
-                continue
-            key = ", ".join(f'"{column}"' for column in TABLES[name].key)
-            source = "read_parquet($parts, hive_partitioning = false)"
-            query = f"SELECT {key}, count(*) FROM {source} GROUP BY ALL HAVING count(*) > 1 LIMIT 1"
-            for *values, times in connection.execute(query, {"parts": [str(part) for part in parts]}).fetchall():
-                found = dict(zip(TABLES[name].key, values, strict=True))
-                said = f"key {found} stands {times} times; keys are unique, nothing was written"
-                raise StoreError(f"table {name}: {said}")
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold the store's lock; the kernel lets go of it when the process ends, however it ends."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "ab") as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            message = f"{path.parent}: another process is writing to this store; wait for it or use --store"
-            raise StoreError(message) from None
-        yield
+    return all(item.name == ".lock" or item.match(TEMPORARY) for item in root.iterdir())

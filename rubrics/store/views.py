@@ -10,8 +10,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from rubrics.content import content_folder
+from rubrics.store.columns import Table
 from rubrics.store.manifest import Manifest
-from rubrics.store.schema import TABLES, Table
+from rubrics.store.schema import TABLES
 
 _WORD = re.compile(r"\w+")
 _CATALOGUES = ("information_schema", "duckdb_", "pg_", "sqlite_")
@@ -60,15 +61,32 @@ def named_views(sql: str, manifest: Manifest, root: Path) -> str:
 
     A query about the catalogue gets all but the check views.
     """
-    words = set(_WORD.findall(sql.lower()))
-    if any(word.startswith(_CATALOGUES) for word in words):
+    if any(word.startswith(_CATALOGUES) for word in _words(sql)):
         return table_views(manifest, root) + derived_views()
+    words = _meant(sql)
+    texts = {**_view_texts(""), **_view_texts("checks")}
+    named = "".join(text for name, text in texts.items() if name in words)
+    return table_views(manifest, root, only=frozenset(words)) + named
+
+
+def tables_meant(sql: str) -> list[str]:
+    """The tables that a query may read, by itself or through views."""
+    words = _meant(sql)
+    return [name for name, table in TABLES.items() if table.has_view and name in words]
+
+
+def _meant(sql: str) -> set[str]:
+    """The words of a query and of the views that it names."""
+    words = _words(sql)
     texts = {**_view_texts(""), **_view_texts("checks")}
     for name in reversed(texts):  # a view stands after those it names
         if name in words:
-            words |= set(_WORD.findall(texts[name].lower()))
-    named = "".join(text for name, text in texts.items() if name in words)
-    return table_views(manifest, root, only=frozenset(words)) + named
+            words |= _words(texts[name])
+    return words
+
+
+def _words(sql: str) -> set[str]:
+    return set(_WORD.findall(sql.lower()))
 
 
 @cache

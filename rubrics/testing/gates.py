@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from rubrics.environments.session import Environment
 from rubrics.errors import InfraError
-from rubrics.records.rollouts import Rollout
+from rubrics.records.rollouts import of_patch
 from rubrics.records.tasks import SealedTask, Task
+from rubrics.testing.bounded import Reader
 from rubrics.testing.flicker import moved_tests
 from rubrics.testing.plan import opened
-from rubrics.testing.run import Original, TestRun, plan_of, run_tests
+from rubrics.testing.run import Original, TestRun, run_tests, uncalibrated
 
 START_RUNS = 2
 REFERENCE_RUNS = 4
@@ -41,32 +42,25 @@ def check_task(
     timeout: float,
     reruns: int,
     original: Original = lambda task: None,
+    reader: Reader | None = None,
 ) -> Gates:
     """Try the gates; the reference runs `reruns` times, at least 4."""
     reference = opened(sealed.reference_patch if sealed else None)
     try:
-        plan = plan_of(environment, task, sealed, original)
+        plan = uncalibrated(environment, task, sealed, original, reader)
     except InfraError as error:
         return Gates(task.task_id, None, None, None, f"{error.kind}: {error}"[:500])
-    start = [run_tests(environment, task, plan, _attempt(task, ""), timeout) for _ in range(START_RUNS)]
+    start = [run_tests(environment, task, plan, of_patch(task.task_id, ""), timeout) for _ in range(START_RUNS)]
     if not reference.strip():
         return Gates(task.task_id, _all(start, "failed"), None, None, "the task has no reference patch")
     count = max(REFERENCE_RUNS, reruns)
-    runs = [run_tests(environment, task, plan, _attempt(task, reference), timeout) for _ in range(count)]
+    runs = [run_tests(environment, task, plan, of_patch(task.task_id, reference), timeout) for _ in range(count)]
     moved = sorted(_moved(runs) | _moved(start))
     broke = any(run.outcome == "infra" for run in (*start, *runs))
     said = [f"start: {start[0].detail}", f"reference: {_first_odd(runs).detail}"]
     said += [f"{len(moved)} tests change, first {moved[0]}"] if moved else []
     stable = None if broke else not moved
     return Gates(task.task_id, _all(start, "failed"), _all(runs, "passed"), stable, "; ".join(said)[:500])
-
-
-def _attempt(task: Task, patch: str) -> Rollout:
-    """A rollout that stands for a state of the task itself; it has no image of its own."""
-    empty = Rollout(
-        "", "", None, task.task_id, "", None, None, "", 0, "", "", None, None, None, None, None, None, None, ""
-    )
-    return replace(empty, patch=patch)
 
 
 def _all(runs: list[TestRun], wanted: str) -> bool | None:

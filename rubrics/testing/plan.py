@@ -11,33 +11,50 @@ import re
 import shlex
 import subprocess
 import tempfile
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rubrics.environments.session import Session
 from rubrics.errors import InfraError
 from rubrics.records.tasks import Sealed, SealedTask, Task
-from rubrics.testing.planted import Watched, watched_files
+from rubrics.testing.names import Names
+from rubrics.testing.restore import Listing, listing
+from rubrics.testing.results import Results
+from rubrics.testing.steering import Steering
 from rubrics.testing.task_report import check_pattern
 
 _PATHS = re.compile(r"^(?:---|\+\+\+) (?:[ab]/)?(.+?)\t?$|^rename (?:from|to) (.+)$|^diff --git a/(.+) b/(.+)$", re.M)
+_TEST_FILE = re.compile(r"(^|/)(test_[^/]*|[^/]*_test|unittest_[^/]*|tests?)\.py$")
+_INSTALLED = (
+    "import sys, os; assert sys.version_info > (3, 5); print('\\n'.join(n.partition('.')[0] "
+    "for p in sys.path[1:] if p.endswith('-packages') and os.path.isdir(p) for n in os.listdir(p) "
+    "if n[:2] != '__' and (n.endswith(('.py', '.so')) or '.' not in n and '-' not in n)))"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class TestPlan:
-    """Content of every file that tests consist of, null for a file that must not be there."""
+    """How a task's tests are put in and run."""
 
     __test__ = False
 
     command: str
     files: dict[str, bytes | None]
-    """What the test patch makes of base, and the other files of listed tests as they are at base."""
+    """Content of every file that tests consist of, null for a file that must not be there: what the test patch makes of
+    base, and the other files of listed tests as they are at base."""
     restored: tuple[str, ...]
     """Paths that the test patch touches."""
-    watched: dict[str, Watched] = field(default_factory=dict)
+    steering: Steering
+    at_base: Listing = field(default_factory=Listing)
     """Files at base that steer a test runner."""
+    python: bool = False
+    """Whether the environment has a Python that the monitor runs on."""
     report: str | None = None
     """Where the command writes JUnit XML of its own."""
+    fail_to_pass: tuple[str, ...] = ()
+    """Listed tests that must be fixed, by the runner's own ids where these are known."""
+    pass_to_pass: tuple[str, ...] = ()
 
 
 def touched_paths(patch: str) -> tuple[str, ...]:
@@ -62,7 +79,58 @@ def make_plan(task: Task, sealed: SealedTask | None, base: Session, before: Sess
     files = at_base | _patched({path: at_base[path] for path in touched}, patch, task.task_id)
     present = {path: content for path, content in files.items() if content is not None or path in touched}
     report = check_pattern(task.test_report) if task.test_report else None
-    return TestPlan(command, present, touched, watched_files(base), report)
+    asked = base.run(f"python3 -c {shlex.quote(_INSTALLED)}", 60.0)
+    free = set(touched_paths(opened(sealed.reference_patch if sealed else None))) - present.keys()
+    steering = Steering(
+        frozenset(path for path, content in present.items() if content is not None),
+        command,
+        installed=frozenset(asked.output.split()) if asked.exit_code == 0 else frozenset(),
+        free=frozenset(path for path in free if not _TEST_FILE.search(path)),
+    )
+    found = listing(base, steering)
+    steering = steering.with_roots(found.entries)
+    return TestPlan(
+        command, present, touched, steering, found, asked.exit_code == 0, report, task.fail_to_pass, task.pass_to_pass
+    )
+
+
+class AtBase:
+    """Content of files of a task's start, read when first asked for and kept. For one thread at a time."""
+
+    def __init__(self, open_base: Callable[[], Session]) -> None:
+        self._open = open_base
+        self._known: dict[str, bytes] = {}
+
+    def __call__(self, paths: Iterable[str]) -> Mapping[str, bytes]:
+        """Those of the files that are there. Raises `InfraError`."""
+        missing = [path for path in paths if path not in self._known]
+        if missing:
+            session = self._open()
+            try:
+                for path in missing:
+                    content = _content(session, path)
+                    if content is not None:
+                        self._known[path] = content
+            finally:
+                session.close()
+        return {path: self._known[path] for path in paths if path in self._known}
+
+
+def with_files_of(plan: TestPlan, task: Task, reference: Results, at_base: AtBase) -> TestPlan:
+    """The plan with the files of base that listed tests stand in by the reference's own run: ids of docstrings name
+    none, and a dotted name may start in any folder. The plan itself when nothing is found."""
+    names = Names(reference)
+    wanted, kept = (
+        tuple(test for name in listed for test in names.find(name)) for listed in (task.fail_to_pass, task.pass_to_pass)
+    )
+    ends = tuple(f"/{path}" for path in files_of((*wanted, *kept)))
+    paths = [path for path in plan.at_base.digests if f"/{path}".endswith(ends) and path not in plan.files]
+    files = at_base(paths)
+    if not files:
+        return plan
+    steering = replace(plan.steering, listed=plan.steering.listed | files.keys())
+    more = {**plan.files, **files}
+    return replace(plan, files=more, steering=steering, fail_to_pass=wanted, pass_to_pass=kept)
 
 
 def opened(text: Sealed | None) -> str:
@@ -70,9 +138,14 @@ def opened(text: Sealed | None) -> str:
 
 
 def listed_files(task: Task) -> tuple[str, ...]:
-    """Files that listed tests may stand in, by their ids: `path::name`, or `name (package.module.Class)`."""
+    """Files that listed tests may stand in, by their ids."""
+    return files_of((*task.fail_to_pass, *task.pass_to_pass))
+
+
+def files_of(names: Iterable[str]) -> tuple[str, ...]:
+    """Files that tests may stand in, by their ids: `path::name`, or `name (package.module.Class)`."""
     paths: set[str] = set()
-    for name in (*task.fail_to_pass, *task.pass_to_pass):
+    for name in names:
         head, mark, _ = name.partition("::")
         if mark and head.endswith(".py"):
             paths.add(head)
@@ -86,7 +159,7 @@ def listed_files(task: Task) -> tuple[str, ...]:
 def _command(task: Task, touched: tuple[str, ...]) -> str:
     if task.test_command:
         return task.test_command
-    tests = [path for path in touched if re.search(r"(^|/)(test_[^/]*|[^/]*_test|unittest_[^/]*|tests?)\.py$", path)]
+    tests = [path for path in touched if _TEST_FILE.search(path)]
     if not tests:
         message = f"task {task.task_id} names no test_command, and its test patch touches no Python tests"
         raise InfraError("no_command", f"{message}; add `test_command` to the task row")
@@ -112,6 +185,8 @@ def _content(base: Session, path: str) -> bytes | None:
         return base.read(path)
     except FileNotFoundError:
         return None
+    except OSError as error:
+        raise InfraError("read", f"{path}: {error}") from None
 
 
 def _patched(at_base: dict[str, bytes | None], patch: str, task_id: str) -> dict[str, bytes | None]:

@@ -1,41 +1,52 @@
 """Stored logs of hidden tests, read the same way as a run's output, without running anything.
 
-The log is sealed: its statuses and its digest are taken, its text goes nowhere. It is weaker evidence than a run: what
-a program printed cannot be told from what the runner printed, beyond the checks of the readers.
+The log is sealed: its statuses and its digest are taken, its text stays in the process that reads it. It is weaker
+evidence than a run: what a program printed cannot be told from what the runner printed, beyond the checks of the
+readers. A log that cannot be read says nothing: `unknown`, with the class of the reason.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 from rubrics import jsonio
+from rubrics.ingest.harness import MAX_PATCH, PATCH
 from rubrics.ingest.items import FileRef
 from rubrics.ingest.names import run_of_folder
 from rubrics.ingest.walk import files_of
 from rubrics.records.outcomes import Outcome
-from rubrics.records.tasks import Sealed, Task
-from rubrics.testing.compare import compare
-from rubrics.testing.forms import READERS, read_output
+from rubrics.records.tasks import Task
+from rubrics.testing.bounded import Reader
+from rubrics.testing.compare import Verdict, compare
 from rubrics.testing.results import GOOD, Results
 
 LOG = "test_output.txt"
-_START, _END = ">>>>> Start Test Output", ">>>>> End Test Output"
 
 
 @dataclass(frozen=True, slots=True)
 class StoredLog:
-    """A harness folder's log: whose it is and what it says."""
+    """A harness folder's log: whose it is, and where it lies. Its text is sealed and not held here."""
 
     task_id: str
     run: str
+    policy: str | None
+    """The model's name in the harness's folders; null where they do not name one."""
     place: str
     patch: str | None
     """The tested patch, where it lies beside the log."""
-    text: Sealed
+    path: Path
+
+    @property
+    def digest(self) -> str:
+        """First 32 hex digits of the sha256 of the log's bytes."""
+        state = sha256()
+        with self.path.open("rb") as stream:
+            while piece := stream.read(1024**2):
+                state.update(piece)
+        return state.hexdigest()[:32]
 
 
 def stored_logs(dumps: list[Path]) -> Iterator[StoredLog]:
@@ -44,36 +55,35 @@ def stored_logs(dumps: list[Path]) -> Iterator[StoredLog]:
         for file in files_of(dump, number):
             if isinstance(file, FileRef) and file.name == LOG and file.folders:
                 task_id = file.folders[-1]
-                beside = file.sibling("patch.diff")
-                patch = beside.read_text("utf-8", "replace") if beside is not None else None
-                run = _run_of(file, task_id)
-                yield StoredLog(task_id, run, file.relative, patch, Sealed(file.path.read_text("utf-8", "replace")))
+                run, policy = _run_of(file, task_id)
+                yield StoredLog(task_id, run, policy, file.relative, _patch(file), file.path)
 
 
-def outcome_of(log: StoredLog, task: Task, rollout_id: str) -> Outcome:
-    """What the log says of the rollout, as a source of its own."""
-    text = log.text.open_for("tests")
-    part = hidden_part(text)
-    known = any(reader.looks_like(part) for reader in READERS)
-    results = read_output(part, None) if known else Results("exit", {}, "no known form of output")
-    source, digest = f"harness:{log.place}", sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+def outcome_of(log: StoredLog, task: Task, rollout_id: str, reader: Reader) -> tuple[Outcome, Verdict]:
+    """What the log says of the rollout, as a source of its own, and the verdict that it comes from."""
+    results = reader.log(log.path, task.test_command)
+    verdict = _verdict(results, task)
     tests = jsonio.dumps(dict(results.statuses)) if results.statuses else None
-    if results.form == "exit":
-        return Outcome(rollout_id, source, "unknown", results.problem, None, digest)
-    code = 0 if all(status in GOOD or status == "skipped" for status in results.statuses.values()) else 1
-    verdict = compare(results, task.fail_to_pass, task.pass_to_pass, code)
-    return Outcome(rollout_id, source, verdict.outcome, f"log: {verdict.why}", tests, digest)
+    detail = f"log: {verdict.why}" if verdict.kind is None else f"log: {verdict.kind}: {verdict.why}"
+    return Outcome(rollout_id, f"harness:{log.place}", verdict.outcome, detail[:500], tests, log.digest), verdict
 
 
-def hidden_part(text: str) -> str:
-    """What stands between the harness's marks, the whole text where there are none."""
-    start, end = text.rfind(_START), text.rfind(_END)
-    inner = text[start + len(_START) : end] if 0 <= start < end else text
-    return re.sub(r"\A[^\n]*\n", "", inner) if 0 <= start < end else inner
+def _verdict(results: Results, task: Task) -> Verdict:
+    """The verdict; a log holds no exit code, so that of a task without listed tests is what its tests say."""
+    good = all(status in GOOD or status == "skipped" for status in results.statuses.values())
+    return compare(results, task.fail_to_pass, task.pass_to_pass, 0 if good else 1)
 
 
-def _run_of(file: FileRef, task_id: str) -> str:
+def _patch(file: FileRef) -> str | None:
+    path = file.sibling(PATCH)
+    if path is None or path.stat().st_size > MAX_PATCH:
+        return None
+    return path.read_text("utf-8", "replace")
+
+
+def _run_of(file: FileRef, task_id: str) -> tuple[str, str | None]:
+    """Run and policy: `run_evaluation/<run>/<model>/<task>/`, else the folder's run."""
     folders = file.folders
     if len(folders) >= 4 and folders[-4] == "run_evaluation":
-        return folders[-3]
-    return run_of_folder(file, task_id)
+        return folders[-3], folders[-2]
+    return run_of_folder(file, task_id), None

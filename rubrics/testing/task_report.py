@@ -6,7 +6,7 @@ import re
 
 from rubrics.environments.session import CommandResult, Session
 from rubrics.errors import InfraError
-from rubrics.testing.readers import junit
+from rubrics.testing.bounded import Reader
 from rubrics.testing.results import BAD, Results
 
 _PATTERN = re.compile(r"/?[\w.*?+-]+(/[\w.*?+-]+)*")
@@ -27,10 +27,10 @@ def clear(session: Session, pattern: str) -> None:
     command = f'for d in {links or ""}; do [ ! -L "$d" ] || rm -f -- "$d"; done; rm -rf -- {pattern}; '
     command += f'for f in {pattern}; do [ ! -e "$f" ] || exit 1; done'
     if session.run(command, SECONDS).exit_code != 0:
-        raise InfraError("test_report", f"{pattern}: what stands there cannot be removed")
+        raise InfraError("steering", f"{pattern}: what stands there cannot be removed")
 
 
-def results_of(session: Session, pattern: str, done: CommandResult) -> Results:
+def results_of(session: Session, pattern: str, done: CommandResult, reader: Reader) -> Results:
     """What the reports say; a link in place of one, or of a folder above it, is a problem and is not read."""
     links = " ".join(_parents(pattern))
     command = f'for d in {links or ""}; do [ ! -L "$d" ] || exit 9; done; '
@@ -41,7 +41,7 @@ def results_of(session: Session, pattern: str, done: CommandResult) -> Results:
     if listed.exit_code != 0 or listed.truncated:
         return Results("junit", {}, f"{pattern}: the reports cannot be listed (exit code {listed.exit_code})")
     try:
-        results = junit.read([session.read(path) for path in listed.output.splitlines()])
+        results = reader.reports([session.read(path) for path in listed.output.splitlines()])
     except OSError as error:
         return Results("junit", {}, f"{pattern}: a report cannot be read: {error}")
     if results.problem is None and done.exit_code != 0 and not any(s in BAD for s in results.statuses.values()):

@@ -20,7 +20,7 @@ from rubrics.environments.recipes import Places
 from rubrics.environments.session import Limits
 from rubrics.errors import InfraError, UsageError
 from rubrics.records.tasks import Sealed, SealedTask
-from rubrics.testing.run import plan_of, run_tests
+from rubrics.testing.run import run_tests, uncalibrated
 
 CALC = "def add(a, b):\n    return a - b\n\n\ndef zero():\n    return 0\n"
 
@@ -169,7 +169,7 @@ def test_a_full_disk_is_infra_and_nothing_is_started_on_it(base: None, repositor
     try:
         environment = started_or_skipped("bubblewrap", dataclasses.replace(Limits(), free_disk=16 << 20), small)
         task = small_task(repository, recipe='{"base": "host"}', test_command="true")
-        plan = plan_of(environment, task, SealedTask("t", Sealed("")))
+        plan = uncalibrated(environment, task, SealedTask("t", Sealed("")))
         (small / "other").write_bytes(bytes(60 << 20))
         done = run_tests(environment, task, plan, rollout_of(task, ""), 60.0)
         assert done.outcome == "infra"
@@ -185,7 +185,7 @@ def test_a_rollout_that_fills_its_own_disk_fails_and_the_machines_disk_does_not(
     limits = dataclasses.replace(Limits(), disk=64 << 20)
     environment = started_or_skipped("bubblewrap", limits)
     task = small_task(repository, test_command="head -c 200000000 /dev/zero > big")
-    plan = plan_of(environment, task, SealedTask("t", Sealed("")))
+    plan = uncalibrated(environment, task, SealedTask("t", Sealed("")))
     done = run_tests(environment, task, plan, rollout_of(task, ""), 60.0)
     assert done.outcome == "failed"
     environment.close()

@@ -20,7 +20,7 @@ from rubrics.environments.session import Environment, Session
 from rubrics.environments.shell_session import ShellSession
 from rubrics.errors import InfraError
 from rubrics.records.tasks import Sealed, SealedTask
-from rubrics.testing.run import plan_of, run_tests
+from rubrics.testing.run import run_tests, uncalibrated
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_a_sandbox_that_is_killed_costs_its_rollout_and_the_next_one_opens(
 
 def test_tests_in_a_sandbox_that_is_killed_are_infra(environment: Environment, repository: Path) -> None:
     task = small_task(repository, test_command="true")
-    plan = plan_of(environment, task, SealedTask("t", Sealed("")))
+    plan = uncalibrated(environment, task, SealedTask("t", Sealed("")))
 
     class Killing:
         name = "killing"

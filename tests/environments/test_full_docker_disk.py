@@ -20,9 +20,13 @@ from rubrics.environments.session import Limits
 from rubrics.environments.state import State
 from rubrics.errors import InfraError
 from rubrics.records.tasks import Sealed, SealedTask
-from rubrics.testing.run import plan_of, run_tests
+from rubrics.testing.run import Prepared, run_tests, uncalibrated
 
 LIMITS = dataclasses.replace(Limits(), free_disk=16 << 20, disk=64 << 20, files=2000)
+
+
+def running(prepared: Prepared, command: str) -> Prepared:
+    return dataclasses.replace(prepared, plan=dataclasses.replace(prepared.plan, command=command))
 
 
 @pytest.fixture
@@ -63,11 +67,11 @@ def test_who_fills_the_engines_disk_fails_and_who_finds_it_full_is_infra(small_e
         small_task(tmp_path, image=str(root), workdir="/testbed", test_command="true"), repository=None, recipe=None
     )
     try:
-        plan = plan_of(environment, task, SealedTask("t", Sealed("")))
+        plan = uncalibrated(environment, task, SealedTask("t", Sealed("")))
         for command in FILLING:
-            done = run_tests(environment, task, dataclasses.replace(plan, command=command), rollout_of(task, ""), 60.0)
+            done = run_tests(environment, task, running(plan, command), rollout_of(task, ""), 60.0)
             assert (done.outcome, "limit: disk" in done.detail) == ("failed", True), (command, done.detail)
-        small = dataclasses.replace(plan, command="echo fine > small")
+        small = running(plan, "echo fine > small")
         assert run_tests(environment, task, small, rollout_of(task, ""), 60.0).outcome == "passed"
         with closing(environment.open(task, None)) as session, open(small_engine / "other", "wb") as other:
             os.posix_fallocate(other.fileno(), 0, os.statvfs(small_engine).f_bavail * 4096 - (8 << 20))

@@ -18,7 +18,7 @@ from rubrics.environments.session import Environment
 from rubrics.records.tasks import Sealed, SealedTask, Task
 from rubrics.testing.gates import check_task
 from rubrics.testing.plan import TestPlan
-from rubrics.testing.run import plan_of, run_tests
+from rubrics.testing.run import prepare_tests, run_tests
 
 TASKS = {
     "marshmallow-code__marshmallow-1343": ("2.20.0", "tests/test_marshalling.py"),
@@ -58,7 +58,7 @@ def case(request: pytest.FixtureRequest, real: Path, environment: Environment) -
         pass_to_pass=tuple(json.loads(row["PASS_TO_PASS"])),
     )
     sealed = SealedTask(task.task_id, Sealed(row["test_patch"]), Sealed(row["patch"]))
-    plan = plan_of(environment, task, sealed)
+    plan = prepare_tests(environment, task, sealed, 300.0)
     outcomes = json.loads((real / "outcomes.json").read_text("utf-8"))[request.param]
     patches = {}
     for run in outcomes:

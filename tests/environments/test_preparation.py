@@ -9,7 +9,7 @@ import pytest
 from leaks import LEAKS, Box, build, copy, git, readable
 
 from rubrics.preparation.config import Preparation
-from rubrics.preparation.guards import inside
+from rubrics.preparation.findings import inside
 from rubrics.preparation.loop import prepare, probe
 from rubrics.records.tasks import SealedTask, Task
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
@@ -43,14 +44,14 @@ class _Folder:
             raise InfraError("no_image", "image quill:1 is not there; load it")
         return FolderSession(self._folder)
 
-    def save(self, session: Session, owner: str) -> str:
+    def save(self, session: Session, owner: str, without: Collection[str] = ()) -> str:
         return f"kept for {Path(owner).name}"
 
     def close(self) -> None:
         pass
 
 
-def store_of(folder: Path, task: Task, sealed: SealedTask) -> Store:
+def store_of(folder: Path, task: Task, sealed: SealedTask, rollouts: int = 3) -> Store:
     store = Store.create(folder)
     patches = {name: getattr(sealed, name).open_for("store") for name in ("test_patch", "reference_patch")}
     row = {
@@ -62,7 +63,7 @@ def store_of(folder: Path, task: Task, sealed: SealedTask) -> Store:
         run.append("sealed", [{"task_id": task.task_id, "hints": None, **patches}])
         run.append("rollouts", [
             {"rollout_id": f"r{number}", "task_id": name, "group_id": name, "run": "a", "attempt": number, "patch": ""}
-            for number, name in enumerate((task.task_id, task.task_id, "gone-1"))
+            for number, name in enumerate((task.task_id, task.task_id, "gone-1")[:rollouts])
         ])  # fmt: skip
         run.append("rewards", [{"rollout_id": "r0", "task_id": task.task_id, "group_id": task.task_id, "reward": 1.0}])
     return store
@@ -85,6 +86,43 @@ def test_what_was_found_and_proved_is_stored_and_joined_to_rewards(
     assert (joined["environment_clean"], joined["leaks_left"], joined["reward"]) == (True, 0, 1.0)
     census = {item["kind"] for item in store.rows("census", where="stage = 'prepare'")}
     assert census == {"clean", "no_task"}
+
+
+def test_a_task_without_rollouts_is_prepared_and_progress_speaks_of_tasks(
+    planted: tuple[Box, Task, SealedTask], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Tasks were taken from rollouts: a store of tasks alone was left as it was, and called finished."""
+    box, task, sealed = planted
+    store = store_of(tmp_path / "store", task, sealed, rollouts=0)
+    stage = Prepare(store, Options(str(tmp_path / "store")), _Folder(box.repo), Preparation(root=str(box.root)))
+    with caplog.at_level("INFO", "rubrics"):
+        assert drive(stage, store, run_here, window=1) == 1
+    assert [row["clean"] for row in store.rows("environments")] == [True]
+    assert "prepare: 1 tasks done" in caplog.text
+    assert "rollouts" not in caplog.text
+
+
+def test_a_store_without_tasks_is_said_to_hold_none(planted: tuple[Box, Task, SealedTask], tmp_path: Path) -> None:
+    box, task, sealed = planted
+    store = store_of(tmp_path / "store", task, sealed)
+    options = Options(str(tmp_path / "store"), tasks="other-*")
+    assert drive(Prepare(store, options, _Folder(box.repo), Preparation(root=str(box.root))), store, run_here, 1) == 0
+    (line,) = store.rows("census", where="stage = 'prepare'")
+    assert (line["kind"], line["subject"]) == ("no_tasks", "run")
+
+
+def test_what_was_not_looked_at_is_counted_and_stands_with_the_proof(
+    planted: tuple[Box, Task, SealedTask], tmp_path: Path
+) -> None:
+    box, task, sealed = planted
+    box.put("opt/large.txt", "x" * 5_000)
+    store = store_of(tmp_path / "store", task, sealed)
+    config = Preparation(root=str(box.root), text_bytes=4_000)
+    drive(Prepare(store, Options(str(tmp_path / "store")), _Folder(box.repo), config), store, run_here, 1)
+    (row,) = store.rows("environments")
+    assert json.loads(row["proof"])["not_looked_at"] == {"larger than 4,000 bytes": [1, 5_000]}
+    (line,) = store.rows("census", where="kind = 'not_looked_at'")
+    assert (line["place"], line["detail"]) == (task.task_id, "1 files of 5,000 bytes: larger than 4,000 bytes")
 
 
 def test_an_environment_that_cannot_be_opened_is_neither_clean_nor_unclean(

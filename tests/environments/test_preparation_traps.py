@@ -16,10 +16,9 @@ from test_preparation import assert_base_works
 from rubrics.errors import InfraError, UsageError
 from rubrics.preparation.config import Preparation
 from rubrics.preparation.findings import Finding, removal
-from rubrics.preparation.loop import Prepared, prepare, probe
+from rubrics.preparation.loop import PROBES, Prepared, prepare, probe
 from rubrics.preparation.packages import newer
 from rubrics.preparation.place import Place
-from rubrics.preparation.probes import PROBES
 from rubrics.records.tasks import SealedTask, Task
 
 
@@ -348,8 +347,11 @@ def test_an_unknown_key_of_the_configuration_is_refused() -> None:
     [
         ("1.1", "1.0.9", True), ("1.0", "1.0.0", False), ("1.0rc1", "1.0", False), ("1.0", "1.0rc1", True),
         ("1.0.post1", "1.0", True), ("1.0.dev3", "1.0a1", False), ("v2", "1.9", True), ("1.0+local", "1.0", False),
-        ("10.0", "9.9", True), ("1!0.1", "0.1", False),
+        ("10.0", "9.9", True), ("1!0.1", "0.1", True), ("1.0b1", "1.0a2", True), ("1!0.5", "2.0", True),
+        ("1.0rc2", "1.0rc1", True), ("1.0a1.dev2", "1.0a1", False), ("1.2.3-beta.2", "1.2.3-beta.1", True),
+        ("2004d", "2003", True), ("snapshot", "1.0", False), ("1.2.3-foo.4", "1.2.3", False),
     ],
 )  # fmt: skip
 def test_versions_are_ordered_as_registries_order_them(found: str, own: str, after: bool) -> None:
+    """A later pre-release, and a release of a later epoch, were taken for older ones and stayed in the image."""
     assert newer(found, own) == after

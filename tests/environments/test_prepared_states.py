@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator
 from contextlib import closing
@@ -13,6 +14,7 @@ from environment_helpers import RECIPE, STATE, diff, rollout_of, small_task, sta
 from leaks import FIELDS, FIXED, LEAKS, Box, build
 
 from rubrics.environments.bubblewrap import Bubblewrap
+from rubrics.environments.docker_rollouts import DockerEnvironment
 from rubrics.environments.mounts import may_mount, overlay, tmpfs, unmount_under
 from rubrics.environments.recipes import Places
 from rubrics.environments.session import Limits
@@ -20,9 +22,8 @@ from rubrics.environments.state import State
 from rubrics.errors import InfraError
 from rubrics.preparation.config import Preparation
 from rubrics.preparation.findings import Finding
-from rubrics.preparation.loop import probe
+from rubrics.preparation.loop import PROBES, prepare, probe
 from rubrics.preparation.place import Place
-from rubrics.preparation.probes import PROBES
 from rubrics.records.tasks import Sealed, SealedTask, Task
 from rubrics.stages.cleaning import clean_prepared
 from rubrics.stages.environments import Opener, open_environment
@@ -178,6 +179,9 @@ def test_a_task_that_changed_since_is_entered_as_it_is_now_and_counted(case: Cas
 
 
 def outcomes_of(case: Case) -> tuple[dict[str, tuple[str, str]], dict[str, int]]:
+    """Outcomes and census of a run of the tests. The reference of the planted leaks is no code that runs: it goes."""
+    with case.store.writing() as run:
+        run.append("sealed", [{"task_id": case.task.task_id, "test_patch": HIDDEN_TEST}])
     with closing(case.opener()) as opener:
         drive(Test(case.store, case.options, opener), case.store, run_here, 1)
     rows = case.store.rows("outcomes", where="source = 'run:1'")
@@ -240,3 +244,27 @@ def test_what_was_removed_stays_removed_in_a_kept_state_whatever_disk_keeps_it(
                 assert again.read("link") == b"new\n"
     finally:
         unmount_under(tmp_path)
+
+
+@pytest.mark.parametrize("backend", ["docker", "bubblewrap"])
+def test_a_variable_of_the_image_that_tells_the_answer_is_empty_in_the_state_that_is_kept(
+    backend: str, base: None, tmp_path: Path
+) -> None:
+    """A file can be removed from within; what every command starts with is the image's own."""
+    (tmp_path / "box").mkdir()
+    box, task, sealed = build(tmp_path / "box")
+    told = base64.b64encode(FIXED.encode()).decode()
+    recipe = {**json.loads(RECIPE_WITH_GIT), "env": {"NOTES": told, "KEPT": "here"}}
+    task = replace(task, repository=str(box.repo), recipe=json.dumps(recipe))
+    with closing(started_or_skipped(backend)) as environment:
+        assert isinstance(environment, Bubblewrap | DockerEnvironment)
+        with closing(environment.open(task, None)) as session:
+            assert session.run("echo $NOTES", 20).output.strip() == told
+            done = prepare(session, task, sealed, Preparation())
+            assert done.clean, done.open
+            assert done.unset == ("NOTES",)
+            assert "environment_variable" in {finding.kind for finding in done.rounds[0]}
+            kept = environment.save(session, "somebody", done.unset)
+        with closing(environment.open(task, None, saved=kept)) as again:
+            assert again.run('echo "[$NOTES$KEPT]"', 20).output.strip() == "[here]"
+            assert probe(again, task, sealed, Preparation()) == ()

@@ -14,7 +14,8 @@ from rubrics.environments.choose import choose
 from rubrics.environments.recipes import Places
 from rubrics.environments.session import Environment, Limits, Session
 from rubrics.errors import AttemptError, InfraError
-from rubrics.testing.forms import Reporting
+from rubrics.testing.bounded import Reader
+from rubrics.testing.task_report import results_of
 
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="without root, the engine's processes may not be looked into")
 
@@ -96,10 +97,8 @@ def test_what_cannot_be_written_is_the_attempts_own_in_its_state_and_infra_in_th
 
 
 def test_a_report_that_cannot_be_read_is_a_problem_of_the_run(session: Session) -> None:
-    reporting = Reporting.of("python -m pytest tests")
-    reporting.prepare(session)
-    done = session.run(f"truncate -s 1G {reporting.folder}/report", 20)
-    assert "cannot be read" in (reporting.results(session, done).problem or "")
+    done = session.run("truncate -s 1G report.xml", 20)
+    assert "cannot be read" in (results_of(session, "report.xml", done, Reader()).problem or "")
 
 
 def test_a_bare_process_has_the_same_bounds(tmp_path: Path, repository: Path) -> None:

@@ -246,7 +246,8 @@ def test_what_the_repository_itself_would_have_git_run_is_not_run(environment: E
 
 
 ODD = (".gitignore2", ".github/x.yml", "pkg/x.git/config", "a b/c d", "tab\there", "it's", "$HOME", "-rf", "{names}",
-       "{attributes}", "x'; echo ran > /tmp/ran; '", "`echo ran > ran`", "$(echo ran > ran)", "*", "caf\u00e9")  # fmt: skip
+       "{attributes}", "x'; echo ran > /tmp/ran; '", "`echo ran > ran`", "$(echo ran > ran)", "*",
+       "caf\u00e9")  # fmt: skip
 
 
 def test_names_of_any_signs_are_put_on_and_nothing_in_them_is_run(bubblewrap: Environment, lived_in: Path) -> None:
@@ -281,3 +282,17 @@ def test_an_image_that_is_missing_gives_a_bad_patch_no_way_out(bubblewrap: Envir
         bubblewrap.open(task, rollout_of(task, diff("core.txt", "a\nb\n", "a\nc\n")))
     with pytest.raises(InfraError):
         bubblewrap.open(small_task(lived_in, recipe=None, repository=None, image="nobody/has-this:1"), None)
+
+
+def test_a_repository_whose_files_are_read_only_can_be_worked_in(environment: Environment, tmp_path: Path) -> None:
+    """Every rollout was `infra`: a sandbox's root cannot write what its owner may not."""
+    repo = tmp_path / "frozen"
+    (repo / "pkg").mkdir(parents=True)
+    (repo / "core.txt").write_text(CORE)
+    (repo / "pkg" / "run.sh").write_text("#!/bin/sh\n")
+    for path, mode in ((repo / "core.txt", 0o444), (repo / "pkg" / "run.sh", 0o555), (repo / "pkg", 0o555)):
+        path.chmod(mode)
+    new = new_file("pkg/new", "x\n", "100644")
+    look = "echo more >> core.txt && rm pkg/new && [ -x pkg/run.sh ] && git status --porcelain"
+    rung, lines = state(environment, repo, EXACT + new, look)
+    assert (rung, lines) == ("repository+patch", [" M core.txt"])

@@ -12,7 +12,7 @@ from environment_helpers import diff, rollout_of, small_task, started_or_skipped
 from rubrics.environments.session import Environment
 from rubrics.errors import InfraError
 from rubrics.records.tasks import Sealed, SealedTask, Task
-from rubrics.testing.run import TestRun, plan_of, run_tests
+from rubrics.testing.run import TestRun, plan_of, prepare_tests, run_tests
 
 CALC = "def add(a, b):\n    return a - b\n\n\ndef zero():\n    return 0\n"
 FIX = diff("calc.py", CALC, CALC.replace("a - b", "a + b"))
@@ -42,8 +42,8 @@ def run(environment: Environment, repository: Path, patch: str, **more: object) 
         fail_to_pass=("Calc.add",),
     )  # fmt: skip
     task = replace(task, **more)  # type: ignore[arg-type]
-    plan = plan_of(environment, task, SealedTask("t", Sealed(diff("run_hidden.py", "", RUNNER))))
-    return run_tests(environment, task, plan, rollout_of(task, patch), 60.0)
+    sealed = SealedTask("t", Sealed(diff("run_hidden.py", "", RUNNER)), Sealed(FIX))
+    return run_tests(environment, task, prepare_tests(environment, task, sealed, 60.0), rollout_of(task, patch), 60.0)
 
 
 def test_the_report_decides(environment: Environment, repository: Path) -> None:

@@ -1,4 +1,4 @@
-"""The command as a user runs it: in a process of its own, with a real Prefect server behind it."""
+"""The command as a user runs it: in a process of its own; for most tests with a real Prefect server behind it."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def rubrics(server: str, tmp_path_factory: pytest.TempPathFactory) -> Command:
 
 @pytest.fixture
 def alone(tmp_path: Path) -> Command:
-    """The command, without a server: it starts one of its own."""
+    """The command, without a server: chunks run in its own threads, or it starts a server of its own."""
     home = tmp_path / "home"
     home.mkdir()
     return Command(home, None)

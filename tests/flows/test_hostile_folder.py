@@ -78,8 +78,9 @@ def untouched(folder: Path, listener: Listener) -> bool:
     return True
 
 
-def test_the_demo_with_its_own_server(alone: Command, hostile: Path, listener: Listener) -> None:
-    ran = alone("demo", cwd=hostile)
+@pytest.mark.parametrize("runner", ["local", "prefect"])
+def test_the_demo_without_a_server_of_the_users(alone: Command, hostile: Path, listener: Listener, runner: str) -> None:
+    ran = alone("demo", "--runner", runner, cwd=hostile)
     assert untouched(hostile, listener)
     assert ran.code == 1, ran.err
     assert "Rewards by group" in ran.out

@@ -78,17 +78,18 @@ def test_clean_removes_what_killed_runs_left_and_nothing_that_is_used(
     assert "0 files" in rubrics("clean", cwd=copied.parent, code=0).out
 
 
-def test_a_run_that_is_asked_to_end_takes_its_server_with_it(alone: Command, tmp_path: Path) -> None:
+@pytest.mark.parametrize("runner", ["local", "prefect"])
+def test_a_run_that_is_asked_to_end_takes_its_children_with_it(alone: Command, tmp_path: Path, runner: str) -> None:
     process = subprocess.Popen(
-        alone.words("demo"), cwd=tmp_path, env=alone.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-        text=True
+        alone.words("demo", "--runner", runner), cwd=tmp_path, env=alone.environment(), stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE, text=True
     )  # fmt: skip
     assert process.stderr is not None
     while not process.stderr.readline().startswith("facts"):
         assert process.poll() is None
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     servers = [os.pidfd_open(int(pid)) for pid in children.read_text().split()]
-    assert servers, "the temporary server"
+    assert bool(servers) == (runner == "prefect"), "the temporary server"
     process.terminate()
     assert "stopped; the store holds" in process.communicate(timeout=TIMEOUT)[1]
     assert process.returncode == 130

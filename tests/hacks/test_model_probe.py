@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,8 @@ from rubrics.agents.loop import Bounds
 from rubrics.environments.session import Session
 from rubrics.preparation.config import Preparation
 from rubrics.preparation.findings import Finding
-from rubrics.preparation.loop import Prepared, prepare
+from rubrics.preparation.loop import PROBES, Prepared, prepare
 from rubrics.preparation.model_probe import model_probe
-from rubrics.preparation.probes import PROBES
 from rubrics.records.tasks import SealedTask, Task
 
 Made = tuple[Box, Task, SealedTask]
@@ -55,20 +54,25 @@ def mine(done: Prepared) -> list[Finding]:
     return [item for found in done.rounds for item in found if item.probe == NAME]
 
 
+def narrow(box: Box, **more: Any) -> Preparation:
+    """A configuration by which the other probes read the shortest files only, so that there is something to find."""
+    return Preparation(root=str(box.root), text_bytes=100, **more)
+
+
 def prepared(made: Made, script: Any, bounds: Bounds | None = None, copies: Any = None) -> tuple[Prepared, str, int]:
     """What preparation comes to, all prompts, and the number of requests."""
     box, task, sealed = made
     with asked(script) as (client, server):
         probe = model_probe(client, bounds or Bounds(turns=10, seconds=120))
-        config = Preparation(root=str(box.root))
-        done = prepare(box.session(), task, sealed, config, (*PROBES, probe), copies)
+        done = prepare(box.session(), task, sealed, narrow(box), (*PROBES, probe), copies)
         return done, prompts(server), len(server.requests)
 
 
 def test_an_encoded_answer_is_found_removed_and_a_second_probe_finds_nothing(made: Made) -> None:
     box, task, sealed = made
     hidden = box.put("opt/tool/theme.dat", base64.b64encode(gzip.compress(FIXED.encode())))
-    assert prepare(box.session(), task, sealed, Preparation(root=str(box.root))).clean, "only the model can find it"
+    assert prepare(box.session(), task, sealed, narrow(box)).clean, "only the model can find it"
+    assert hidden.exists()
     first = [run(f"base64 -d {hidden} | gunzip | head -3; ls {box.root}/opt/tool"), report(finding(str(hidden)))]
     done, _, _ = prepared(made, calls(first, [run("true"), report()]))
     assert done.clean, (done.open, done.notes)
@@ -116,7 +120,7 @@ def test_an_answer_in_a_folder_of_the_system_is_reported_and_left_for_a_person(m
 
 def test_what_stands_at_base_is_never_removed_and_not_forgotten_while_it_is_open(made: Made) -> None:
     box, task, sealed = made
-    config = Preparation(root=str(box.root), work_tree="keep")
+    config = narrow(box, work_tree="keep")
     file = box.repo / "CHANGELOG.md"
     file.write_bytes(base64.b64encode(FIXED.encode()))
     with asked(calls([run(f"base64 -d {file}; echo data"), report(finding(str(file)))], [report()])) as (
@@ -173,7 +177,7 @@ def test_it_works_in_a_copy_where_there_is_one(made: Made, tmp_path: Path) -> No
     opened: list[Path] = []
 
     @contextmanager
-    def copied() -> Iterator[Session]:
+    def copied(without: Collection[str]) -> Iterator[Session]:
         folder = tmp_path / f"copy{len(opened)}"
         there = copy(box, folder)
         opened.append(folder)

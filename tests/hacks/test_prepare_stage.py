@@ -18,8 +18,8 @@ from leaks import FIXED, build
 from rubrics.environments.session import Backend, Session
 from rubrics.errors import InfraError
 from rubrics.preparation.config import Preparation
+from rubrics.preparation.loop import PROBES
 from rubrics.preparation.model_probe import model_probe
-from rubrics.preparation.probes import PROBES
 from rubrics.records.tasks import SealedTask, Task
 from rubrics.stages.options import Options
 from rubrics.stages.prepare import Prepare
@@ -69,7 +69,7 @@ def row_of(
 
     with asked(calls(*conversations)) as (client, _):
         stage = Prepare(
-            store, Options(str(store.paths.root)), backend, Preparation(), (*PROBES, model_probe(client)),
+            store, Options(str(store.paths.root)), backend, Preparation(text_bytes=100), (*PROBES, model_probe(client)),
             reopen or reopened,
         )  # fmt: skip
         drive(stage, store, run_here, 1)

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from rubrics.ingest.account import READ_AS
 from rubrics.ingest.documents import Limits
 from rubrics.ingest.join import Ingested
 from rubrics.ingest.read import ingest
+from rubrics.outcomes import choose
 from rubrics.records.census import CensusLine
 from rubrics.records.outcomes import Outcome
 from rubrics.records.rollouts import Rollout
@@ -26,12 +28,24 @@ class Read:
         self.outcomes = [item for item in records if isinstance(item, Outcome)]
         self.census = [item for item in records if isinstance(item, CensusLine)]
 
-    def count(self, kind: str) -> int:
-        return sum(line.count for line in self.census if line.kind == kind)
+    def count(self, kind: str, subject: str | None = None) -> int:
+        return sum(line.count for line in self.census if line.kind == kind and subject in (None, line.subject))
 
     def line(self, kind: str) -> CensusLine:
         (line,) = [line for line in self.census if line.kind == kind]
         return line
+
+    @property
+    def troubles(self) -> list[CensusLine]:
+        """The census without what files were taken for."""
+        return [line for line in self.census if line.kind != READ_AS]
+
+    @property
+    def chosen(self) -> dict[tuple[str, str, int], str]:
+        """The outcome that counts of each rollout, by task, run and attempt."""
+        said = {item.rollout_id: [said for said in self.outcomes if said.rollout_id == item.rollout_id]
+                for item in self.rollouts}  # fmt: skip
+        return {(item.task_id, item.run, item.attempt): choose(said[item.rollout_id]).outcome for item in self.rollouts}
 
     @property
     def rollout(self) -> Rollout:
@@ -39,8 +53,8 @@ class Read:
         return rollout
 
 
-def read(*dumps: Path, group_by: str = "task", limits: Limits | None = None) -> Read:
-    return Read(list(ingest(list(dumps), group_by, limits)))
+def read(*dumps: Path, group_by: str = "task", limits: Limits | None = None, trust_recorded: bool = False) -> Read:
+    return Read(list(ingest(list(dumps), group_by, limits, trust_recorded=trust_recorded)))
 
 
 def write(path: Path, value: Any) -> Path:

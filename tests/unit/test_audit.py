@@ -27,6 +27,7 @@ from audit_corpus import (
     leak,
     run,
 )  # fmt: skip
+from audit_corpus_attacks import ATTACKS
 from audit_corpus_later import LATER_HACKS, LATER_INNOCENT
 
 from rubrics.audit.audit import audit_group, audit_one
@@ -49,7 +50,7 @@ def test_a_hack_is_found_and_confirmed_exactly_when_there_is_proof(case: Case) -
     assert verdict_of(found) == ("confirmed" if case.proof else "suspected")
 
 
-DOUBTFUL = {"variable of pytest in a pattern", "skips of a helper of tests"}
+DOUBTFUL = {"variable of pytest in a pattern", "skips of a helper of tests", "alias of an assertion"}
 """Look-alikes that a person should see: never confirmed, but suspected."""
 
 
@@ -63,8 +64,8 @@ def test_the_corpora_are_large_and_know_every_pattern() -> None:
     assert len(ALL_INNOCENT) >= 40
     names = [case.name for case in (*ALL_HACKS, *ALL_INNOCENT)]
     assert len(names) == len(set(names))
-    found = {finding.pattern for case in ALL_HACKS for finding in audit_one(case.material)}
-    assert found == set(PATTERNS)
+    found = {finding.pattern for case in (*ALL_HACKS, *ATTACKS) for finding in audit_one(case.material)}
+    assert found | {"run_subverted"} == set(PATTERNS), "that one is found by running the tests"
 
 
 @pytest.mark.parametrize("case", ALL_HACKS, ids=lambda case: case.name)

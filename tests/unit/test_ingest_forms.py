@@ -33,7 +33,7 @@ def store_task(path: Path, how: str) -> Path:
 
 @pytest.mark.parametrize("how", ["lines", "list", "object", "parquet"])
 def test_task_rows_are_read_and_what_gives_the_answer_away_is_sealed(tmp_path: Path, how: str) -> None:
-    task, sealed = read(store_task(tmp_path / "any.name", how)).records
+    task, sealed = read(store_task(tmp_path / "any.name", how)).records[:2]
     assert isinstance(task, Task)
     assert (task.task_id, task.spec, task.image) == ("o__r-1", "fix it", "img")
     assert (task.fail_to_pass, task.pass_to_pass) == (("a.py::t[x y]", "[100%]"), ())
@@ -125,7 +125,7 @@ def harness_folder(root: Path, folder: str, *, patch: str = DIFF, **result: Any)
 
 def test_a_harness_folder_beside_its_run_is_joined_by_run_and_task(tmp_path: Path) -> None:
     write(tmp_path / "run1/t-1/t-1.traj.json", trajectory())
-    harness_folder(tmp_path, "run1/eval/t-1", patch="another form of the patch")
+    harness_folder(tmp_path, "run1/eval/t-1", patch=DIFF.replace("\n", " \r\n"))
     found = read(tmp_path)
     (outcome,) = found.outcomes
     assert (outcome.rollout_id, outcome.outcome) == (found.rollout.rollout_id, "passed")
@@ -165,7 +165,7 @@ def test_an_infra_failure_of_the_harness_is_no_failure_of_the_attempt(tmp_path: 
 
 
 def test_not_listed_is_not_failed_in_a_run_report(tmp_path: Path) -> None:
-    write(tmp_path / "r/preds.json", [prediction(f"t-{number}") for number in range(6)])
+    write(tmp_path / "r/preds.json", [prediction(f"t-{n}", "" if n == 3 else DIFF) for n in range(6)])
     report = {
         "resolved_ids": ["t-0"], "unresolved_ids": ["t-1"], "error_ids": ["t-2"], "empty_patch_ids": ["t-3"],
         "infra_failure_ids": ["t-4"], "submitted_ids": [f"t-{number}" for number in range(5)],
@@ -174,8 +174,9 @@ def test_not_listed_is_not_failed_in_a_run_report(tmp_path: Path) -> None:
     found = read(tmp_path)
     tasks = {item.rollout_id: item.task_id for item in found.rollouts}
     said = {tasks[item.rollout_id]: item.outcome for item in found.outcomes}
-    assert said == {"t-0": "passed", "t-1": "failed", "t-4": "infra"}
-    assert found.count("not_judged") == 2
+    assert said == {"t-0": "passed", "t-1": "failed", "t-2": "infra", "t-3": "failed", "t-4": "infra"}
+    assert found.count("not_judged") == 0
+    assert {item.detail for item in found.outcomes if item.outcome == "failed"} == {None, "no patch"}
 
 
 def test_an_older_run_report_fails_what_was_applied_and_logged_and_nothing_else(tmp_path: Path) -> None:
@@ -187,7 +188,9 @@ def test_an_older_run_report_fails_what_was_applied_and_logged_and_nothing_else(
     write(tmp_path / "r/new_eval_results/report.json", report)
     found = read(tmp_path)
     tasks = {item.rollout_id: item.task_id for item in found.rollouts}
-    assert {tasks[item.rollout_id]: item.outcome for item in found.outcomes} == {"t-0": "passed", "t-1": "failed"}
+    said = {tasks[item.rollout_id]: item.outcome for item in found.outcomes}
+    assert said == {"t-0": "passed", "t-1": "failed", "t-2": "infra"}
+    assert found.count("not_judged") == 2
 
 
 def test_a_current_run_report_is_named_by_policy_and_run(tmp_path: Path) -> None:
@@ -250,13 +253,13 @@ def test_a_run_without_a_rollout_is_a_census_line_and_reference_runs_are_left_ou
     assert found.count("not_an_attempt") == 2
 
 
-def test_a_row_with_a_strange_outcome_costs_itself(tmp_path: Path) -> None:
+def test_a_row_with_a_strange_outcome_is_unknown_and_named(tmp_path: Path) -> None:
     preds = write_lines(tmp_path / "r.jsonl", [prediction("t-1"), prediction("t-2")])
     file = tmp_path / "o.csv"
-    file.write_text("task_id,run,resolved\nt-1,r,perhaps\n\nt-2,r,yes\n")
+    file.write_text("task_id,run,resolved\nt-1,r,perhaps\n\nt-2,r,true\n")
     found = read(preds, file)
-    assert [item.outcome for item in found.outcomes] == ["passed"]
-    assert found.line("shape").place == "o.csv:line 2"
+    assert [item.outcome for item in found.outcomes] == ["unknown", "passed"]
+    assert found.line("outcome_refused").place == "o.csv:line 2"
 
 
 def test_native_rows_use_the_records_own_names(tmp_path: Path) -> None:
@@ -315,7 +318,9 @@ def test_files_of_no_form_are_named_and_ignored(tmp_path: Path) -> None:
     (tmp_path / "run/developer_patch.diff").write_text("GOLD")
     found = read(tmp_path)
     assert len(found.rollouts) == 1
-    assert {line.place for line in found.census if line.kind == "not_recognised"} == {"notes.txt", "config.json"}
+    line = found.line("not_recognised")
+    assert (line.place, line.subject, line.count) == (".", "file", 2)
+    assert all(name in line.detail for name in ("notes.txt", "config.json"))
     assert found.count("sealed_beside_attempt") == 1
 
 
@@ -362,4 +367,4 @@ def test_the_examples_of_the_documentation_are_read_as_it_says(tmp_path: Path) -
     assert [type(item).__name__ for item in found.records[:3]] == ["Task", "SealedTask", "Rollout"]
     assert found.rollout.n_turns == 1
     assert sorted(item.outcome for item in found.outcomes) == ["failed", "failed", "passed"]
-    assert {line.kind for line in found.census} == {"outcome_without_rollout", "disagreement"}
+    assert {line.kind for line in found.troubles} == {"outcome_without_rollout", "disagreement"}

@@ -173,7 +173,8 @@ def test_attempts_with_a_transcript_are_passed_on_before_the_next_file_is_read(t
     stream = ingest([first, second])
     assert getattr(next(stream), "task_id", None) == "a"
     second.unlink()
-    assert [line.kind for line in stream if isinstance(line, CensusLine)] == ["unreadable", "no_task"]
+    kinds = [line.kind for line in stream if isinstance(line, CensusLine)]
+    assert kinds == ["read_as", "unreadable", "no_task"]
 
 
 def test_keys_of_rollouts_and_outcomes_are_unique(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from itertools import permutations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubrics.outcomes import choose
+from rubrics.outcomes import choose, differ, doubts, is_measured_here
 from rubrics.records.outcomes import Outcome, OutcomeName
 
 
@@ -70,13 +70,58 @@ def test_a_test_run_that_broke_decides_only_when_no_other_source_decides() -> No
     assert choose([said("run:1", "infra", "no image")]).outcome == "infra"
 
 
-SOURCES = st.sampled_from(["exit", "run:1", "run:2", "file:a", "file:b", "harness:x", "harness:y", "odd"])
+def test_the_harness_wins_over_what_a_publisher_recorded() -> None:
+    choice = choose([said("recorded:predictions", "passed"), said("harness:x", "failed")])
+    assert (choice.outcome, choice.source, choice.disagreement) == ("failed", "harness:x", True)
+
+
+def test_sources_of_the_tests_differ_when_their_words_do_and_unknown_says_nothing() -> None:
+    assert differ([said("harness:y", "infra"), said("harness:x", "failed")])
+    assert not differ([said("run:1", "infra"), said("harness:x", "failed")]), "a run of ours that broke says nothing"
+    assert differ([said("run:1", "passed"), said("run:2", "failed")])
+    assert not differ([said("run:1", "unknown"), said("harness:x", "failed")])
+    assert not differ([said("exit", "infra")])
+    assert not differ([])
+
+
+def test_an_exit_differs_from_a_pass_and_explains_a_failure() -> None:
+    for ended in ("infra", "truncated"):
+        assert differ([said("exit", ended), said("file:a", "passed")])
+        assert not differ([said("exit", ended), said("file:a", "failed")])
+
+
+def test_doubts_name_the_rollout_its_sources_and_what_counts() -> None:
+    outcomes = [said("exit", "infra", "Timeout"), said("harness:x", "passed"), said("run:1", "failed")]
+    overruled, disagreement = doubts("test", "r", "task t, run r", outcomes)
+    assert (overruled.stage, overruled.kind, overruled.place) == ("test", "overruled", "r")
+    assert "Timeout" in overruled.detail
+    assert disagreement.detail == "task t, run r: exit infra, harness:x passed, run:1 failed; counted as infra"
+    assert not list(doubts("test", "r", "t", [said("exit", "infra"), said("harness:x", "unknown")]))
+    assert not list(doubts("test", "r", "t", []))
+
+
+def test_runs_and_logs_that_were_read_are_measured_here_and_reports_are_not() -> None:
+    measured = ("run:1", "log:a", "harness:r/eval/t-1/test_output.txt", "harness:test_output.txt")
+    assert all(map(is_measured_here, measured))
+    assert not any(map(is_measured_here, ("exit", "file:a", "harness:r/eval/t-1/report.json", "recorded:native")))
+
+
+SOURCES = st.sampled_from(["exit", "run:1", "run:2", "file:a", "file:b", "harness:x", "harness:y", "recorded:a", "odd"])
 OUTCOMES: st.SearchStrategy[OutcomeName] = st.sampled_from(["passed", "failed", "infra", "truncated", "unknown"])
 
 
 @given(st.lists(st.builds(said, SOURCES, OUTCOMES), max_size=4))
 def test_the_order_of_the_outcomes_does_not_matter(outcomes: list[Outcome]) -> None:
     assert len({choose(order) for order in permutations(outcomes)}) == 1
+
+
+@given(st.lists(st.builds(said, SOURCES, OUTCOMES), max_size=4))
+def test_what_differs_has_a_line_always(outcomes: list[Outcome]) -> None:
+    kinds = {line.kind for line in doubts("test", "r", "t", outcomes)}
+    assert ("disagreement" in kinds) == choose(outcomes).disagreement == differ(outcomes)
+    verdicts = {item.outcome for item in outcomes if item.source != "exit"} & {"passed", "failed"}
+    if len(verdicts) == 2:
+        assert "disagreement" in kinds
 
 
 @given(st.lists(st.builds(said, SOURCES, OUTCOMES), max_size=5))

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from rubrics.testing.forms import Reporting, form_of, unittest_results
 from rubrics.testing.readers import go_output, junit, pytest_output, tap, unittest_output
-from rubrics.testing.stored_logs import hidden_part, stored_logs
+from rubrics.testing.readers.lines import hidden_part
+from rubrics.testing.stored_logs import stored_logs
 
 PYTEST = """\
 ============================= test session starts ==============================
@@ -90,25 +90,16 @@ def test_unittest_that_says_ok_beside_a_failure_is_a_problem() -> None:
     assert "before its end" in str(unittest_output.read(UNITTEST.split("Ran")[0]).problem)
 
 
-def test_a_unittest_report_counts_only_when_it_is_closed_with_its_secret() -> None:
-    lines = [["test_a (x.C)", "x.C.test_a", "passed"], ["secret", 1, 1]]
-    report = "\n".join(map(json.dumps, lines)).encode()
-    assert unittest_results(report, "secret").problem is None
-    assert unittest_results(report, "secret").statuses == dict.fromkeys(
-        ("test_a (x.C)", "test_a (x.C.test_a)", "x.C.test_a"), "passed"
-    )
-    assert unittest_results(report, "other").problem
-    for forged in (b"PASSED everything", b'["a", "b", "great"]', b'[["a"], "b", "passed"]', b"[1, 2]", b"{}", b"\xff"):
-        assert unittest_results(forged, "secret").problem
-
-
 def test_go_tests_count_only_if_they_began_and_a_package_was_closed() -> None:
     text = "=== RUN   TestA\n--- PASS: TestA (0.00s)\n--- PASS: TestForged (0.00s)\n=== RUN   TestB\n"
     text += "ok  \texample.org/x\t0.1s\n"
     results = go_output.read(text)
-    assert results.statuses == {"TestA": "passed", "TestB": "failed"}
-    assert results.problem is None
-    assert go_output.read(text.split("ok ")[0]).problem
+    assert results.unread == "totals_differ", "TestB began and never ended, in a package that is ok"
+    results = go_output.read(text.replace("=== RUN   TestB\n", ""))
+    assert results.statuses == {}, "a test that never began ended: the run is not verbose, and its lines are prints"
+    text = text.replace("--- PASS: TestForged (0.00s)\n", "").replace("TestB", "TestB\n--- PASS: TestB (0.01s)")
+    assert go_output.read(text).statuses == {"TestA": "passed", "TestB": "passed"}
+    assert go_output.read(text.split("ok ")[0]).unread == "not_closed"
 
 
 def test_go_events_are_read_too() -> None:
@@ -149,33 +140,22 @@ def test_junit_names_are_pytest_ids_where_the_report_names_the_file() -> None:
     assert "no report" in str(junit.read([]).problem)
 
 
-@pytest.mark.parametrize(
-    ("command", "form"),
-    [
-        ("pytest -rA tests/a.py", "pytest"), ("PYTHONPATH=src python3 -m pytest x", "pytest"),
-        ("cd x && .venv/bin/py.test", "pytest"), ("python -m unittest discover -v", "unittest"),
-        ("./bin/test --pytest-like", "other"), ("go test ./...", "other"), ("echo mypytest", "other"),
-    ],
-)  # fmt: skip
-def test_the_form_of_a_command_is_told_by_its_words(command: str, form: str) -> None:
-    assert form_of(command) == form
-
-
-def test_the_place_of_a_report_is_new_for_every_run() -> None:
-    first, second = Reporting.of("pytest x"), Reporting.of("pytest x")
-    assert first.folder != second.folder
-    assert first.folder in first.command
-
-
 def test_only_what_stands_between_the_harness_marks_is_read() -> None:
     text = "+ : '>>>>> Start Test Output'\ninside\n+ : '>>>>> End Test Output'\nPASSED after\n"
     assert hidden_part(text) == "inside\n+ : '"
     assert hidden_part("no marks\n") == "no marks\n"
+    assert hidden_part(f"before\n{text[:-40]}").startswith("inside\n"), "a log that was cut has no second mark"
 
 
-def test_the_text_of_a_stored_log_is_sealed(real: Path) -> None:
+def test_marks_that_the_code_under_test_prints_move_nothing() -> None:
+    """The last mark that begins the tests used to count, so a test could print one and its own results behind it."""
+    forged = "PASSED x\n>>>>> Start Test Output\nPASSED y\n>>>>> End Test Output\nFAILED y\n"
+    assert hidden_part(f">>>>> Start Test Output\n{forged}>>>>> End Test Output\n") == forged
+
+
+def test_a_stored_log_is_where_it_lies_and_none_of_its_text(real: Path) -> None:
     logs = list(stored_logs([real / "mini-swe-agent"]))
     assert len(logs) == 8
-    assert {repr(log.text) for log in logs} == {"<sealed>"}
-    with pytest.raises(TypeError):
-        str(logs[0].text)
+    text = logs[0].path.read_text("utf-8")
+    fields = [str(getattr(logs[0], name)) for name in logs[0].__slots__ if name != "patch"]
+    assert not any(line in field for field in fields for line in text.splitlines() if len(line) > 20)

@@ -17,7 +17,7 @@ from rubrics.store.store import Store
 
 SOURCES = [
     "exit", "run:1", "run:2", "run:10", "run:007", "run:x", "run:2#2", "run", "file:a", "file:a#2", "file:b", 
-    "harness:x", "harness:x/y", "harness:run:3", "odd", "exit:late", "Run:1", "file",
+    "harness:x", "harness:x/y", "harness:run:3", "recorded:x", "odd", "exit:late", "Run:1", "file",
 ]  # fmt: skip
 OUTCOMES: list[OutcomeName] = ["passed", "failed", "infra", "truncated", "unknown"]
 SETS = st.dictionaries(st.sampled_from(SOURCES), st.sampled_from(OUTCOMES), max_size=5)

@@ -1,0 +1,40 @@
+"""The runner of this process: chunks in threads, without a server."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any
+
+from rubrics.stages.plans import run_plan
+from rubrics.stages.stage import Chunk, Stage, run_chunk
+from rubrics.store.store import StageRun
+
+PATIENCE = 1.0
+"""Seconds that chunks under way get to notice that the person stopped the run."""
+
+
+def run_local(flow: str, options: dict[str, Any]) -> dict[str, int]:
+    """Run a flow's stages; returns how many rollouts each did.
+
+    After Ctrl-C chunks under way are not waited for: the caller has to end the process (`rubrics.cli.main` does).
+    """
+    pool = ThreadPoolExecutor(options["workers"], thread_name_prefix="chunk")
+    under_way: set[Future[int]] = set()
+
+    def submit(stage: Stage, run: StageRun, chunk: Chunk) -> Future[int]:
+        future = pool.submit(run_chunk, stage, run, chunk)
+        under_way.add(future)
+        future.add_done_callback(under_way.discard)
+        return future
+
+    try:
+        done = run_plan(flow, options, submit)
+    except KeyboardInterrupt:
+        pool.shutdown(wait=False, cancel_futures=True)
+        wait(tuple(under_way), PATIENCE)
+        raise
+    except BaseException:
+        pool.shutdown(cancel_futures=True)
+        raise
+    pool.shutdown()
+    return done

@@ -1,0 +1,1 @@
+"""Programs that run inside an environment, beside the code under test. They import nothing but the standard library."""

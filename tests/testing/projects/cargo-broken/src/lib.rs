@@ -1,0 +1,1 @@
+pub fn add() -> i32 { "no number" } #[test] fn plain() {}

@@ -1,0 +1,7 @@
+#[test]
+fn outer() {}
+
+#[test]
+fn outer_wrong() {
+    panic!("wrong");
+}

@@ -1,0 +1,5 @@
+package shop
+
+import "testing"
+
+func TestReady(t *testing.T) { nowhere() }

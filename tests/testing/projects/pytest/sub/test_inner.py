@@ -1,0 +1,6 @@
+def test_inner():
+    pass
+
+
+def test_inner_wrong():
+    raise AssertionError

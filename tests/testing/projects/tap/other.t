@@ -1,0 +1,3 @@
+use Test::More;
+ok(1, 'other');
+done_testing;

@@ -1,0 +1,1 @@
+import nowhere_to_be_found  # noqa: F401
