@@ -30,10 +30,13 @@ ONCE: dict[str, Spoil] = {
 
 class Nonsense:
     """A script that spoils the replies to a share of the requests, drawn by a digest of what is asked: the same
-    question is answered by the same nonsense every time, but for what the transport did."""
+    question is answered by the same nonsense every time, but for what the transport did.
 
-    def __init__(self, script: Script, share: float, seed: int = 0) -> None:
-        self._script, self._share, self._seed = script, share, seed
+    Without `turns` those of conversations are left alone: who was kept from looking may well say something else.
+    """
+
+    def __init__(self, script: Script, share: float, seed: int = 0, turns: bool = True) -> None:
+        self._script, self._share, self._seed, self._turns = script, share, seed, turns
         self._seen: set[bytes] = set()
         self._lock = threading.Lock()
         self.spoilt: dict[str, int] = {}
@@ -42,7 +45,7 @@ class Nonsense:
     def __call__(self, body: dict[str, Any]) -> Any:
         good = self._script(body)
         drawn = hashlib.sha256(f"{self._seed}{json.dumps(body['messages'])}".encode()).digest()
-        if drawn[0] >= self._share * 256:
+        if drawn[0] >= self._share * 256 or (isinstance(good, Said) and not self._turns):
             return good
         role = role_of(body)
         said = _spoilt(good, role, int.from_bytes(drawn[1:5]))

@@ -78,7 +78,7 @@ def test_a_rerun_asks_only_for_what_failed_and_ends_where_a_sound_run_does(
     for file in root.glob("model-cache.sqlite*"):
         file.unlink()
     stages = ("score", "audit", "reward")
-    server.script = Nonsense(everything, 3 * SHARE, seed=1)
+    server.script = Nonsense(everything, 3 * SHARE, seed=1, turns=False)
     try:
         broken = run_loop(root, real, server.url, stages, dumps=[])
     finally:
