@@ -83,7 +83,7 @@ def test_a_rerun_asks_only_for_what_failed_and_ends_where_a_sound_run_does(
         broken = run_loop(root, real, server.url, stages, dumps=[])
     finally:
         server.script = everything
-    lost = failed(broken)
+    lost, before = failed(broken), compared(broken)
     assert lost["judge"] > 0
     assert invented(broken) == []
     assert wrong_grades(broken, sound[0]) == []
@@ -91,10 +91,18 @@ def test_a_rerun_asks_only_for_what_failed_and_ends_where_a_sound_run_does(
     repaired = run_loop(root, real, server.url, stages, dumps=[])
     asked = roles(server)
     assert asked["judge"] == lost["judge"]
-    assert asked["rank"] == lost["rank"]
+    assert asked["rank"] == len(compared(repaired) - before), "rounds that failed, and of groups that changed"
     assert asked["author"] == 0
     assert failed(repaired) == {"judge": 0, "rank": 0}
     assert content(repaired) == content(sound[0])
+
+
+def compared(store: Store) -> set[tuple[str, int, frozenset[str]]]:
+    """Rounds of rankings that came to an end, each with the attempts that it compared."""
+    rounds: dict[tuple[str, int], set[str]] = {}
+    for row in store.rows("rankings", where="failure_class IS NULL"):
+        rounds.setdefault((row["group_id"], row["round"]), set()).add(row["rollout_id"])
+    return {(group, number, frozenset(attempts)) for (group, number), attempts in rounds.items()}
 
 
 def failed(store: Store) -> dict[str, int]:
