@@ -16,7 +16,7 @@ from rubrics.environments.patch_text import read_patch
 from rubrics.environments.session import Environment
 from rubrics.errors import InfraError, PatchRefused
 from rubrics.records.tasks import Sealed, SealedTask
-from rubrics.testing.run import plan_of, run_tests
+from rubrics.testing.run import run_tests, uncalibrated
 
 FOUND = Path(__file__).resolve().parents[3] / "shared" / "found" / "patches"
 FILES = {
@@ -66,7 +66,7 @@ def test_the_patches_that_were_found_come_out_right(bubblewrap: Environment, rep
         pytest.skip("found/patches is not beside this checkout")
     command = "python3 -m pytest -rA tests/test_core.py"
     task = small_task(repo, test_command=command, fail_to_pass=("tests/test_core.py::test_total",))
-    plan = plan_of(bubblewrap, task, SealedTask("t", Sealed(TEST_PATCH)))
+    plan = uncalibrated(bubblewrap, task, SealedTask("t", Sealed(TEST_PATCH)))
     text = (FOUND / f"{name}.diff").read_bytes().decode("utf-8", "surrogateescape")
     done = run_tests(bubblewrap, task, plan, rollout_of(task, text), 60.0)
     assert done.outcome == RIGHT.get(name, "passed"), done.detail
