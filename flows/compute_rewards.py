@@ -8,11 +8,11 @@ from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 
 from rubrics.stages.plans import run_plan
-from rubrics.stages.stage import run_chunk
+from rubrics.stages.stage import run_job
 
 
 @flow(validate_parameters=False)
 def compute_rewards(options: dict[str, Any]) -> dict[str, int]:
     """Rollouts done per stage. `options`: the fields of `rubrics.stages.options.Options`."""
-    chunk = task(run_chunk, cache_policy=NO_CACHE, task_run_name="{stage.name} {chunk.label}")
+    chunk = task(run_job, cache_policy=NO_CACHE, task_run_name="{job.stage} {job.chunk.label}")
     return run_plan("compute_rewards", options, chunk.submit)

@@ -32,5 +32,5 @@ def facts(store: str, describe: bool, as_json: bool) -> None:
     from rubrics.store.store import Store
 
     opened = Store.open(Path(store))
-    done = drive(Facts(opened, Options(store)), opened, run_here, window=1)
+    done = drive(Facts(opened, Options(store), again=True), opened, run_here, window=1)
     click.echo(f"{done} rollouts measured")

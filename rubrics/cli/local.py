@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
 from rubrics.stages.plans import run_plan
-from rubrics.stages.stage import Chunk, Stage, run_chunk
-from rubrics.store.store import StageRun
+from rubrics.stages.stage import Job
+from rubrics.store.chunks import Done
 
 PATIENCE = 1.0
 """Seconds that chunks under way get to notice that the person stopped the run."""
@@ -19,10 +20,10 @@ def run_local(flow: str, options: dict[str, Any]) -> dict[str, int]:
     After Ctrl-C chunks under way are not waited for: the caller has to end the process (`rubrics.cli.main` does).
     """
     pool = ThreadPoolExecutor(options["workers"], thread_name_prefix="chunk")
-    under_way: set[Future[int]] = set()
+    under_way: set[Future[Done]] = set()
 
-    def submit(stage: Stage, run: StageRun, chunk: Chunk) -> Future[int]:
-        future = pool.submit(run_chunk, stage, run, chunk)
+    def submit(job: Job, here: Callable[[], Done]) -> Future[Done]:
+        future = pool.submit(here)
         under_way.add(future)
         future.add_done_callback(under_way.discard)
         return future

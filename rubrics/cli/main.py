@@ -21,7 +21,7 @@ from rubrics.cli.ranking import rank
 from rubrics.cli.reading import query, report, show
 from rubrics.cli.running import demo, ingest, reward, run, score, synthesize
 from rubrics.cli.testing import check_tasks, test
-from rubrics.cli.upkeep import clean, repair, status
+from rubrics.cli.upkeep import clean, history, repair, restore, status
 
 
 class _Ended(Exception):
@@ -64,6 +64,8 @@ for command in (
     run, demo, ingest, facts, prepare, test, check_tasks, synthesize, score, audit, rank, reward, export, report, show,
     show_prompt, query, estimate, status, doctor, clean,
     repair,
+    history,
+    restore,
 ):  # fmt: skip
     cli.add_command(command)
 

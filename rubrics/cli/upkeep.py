@@ -15,7 +15,7 @@ from rubrics.cli.printing import print_rows
 @click.option("--models", is_flag=True, help="Instead: what models were asked for, by purpose, and what that cost.")
 @json_option
 def status(store: str, models: bool, as_json: bool) -> None:
-    """What the store holds: tables, rows, versions."""
+    """What the store holds: tables, rows, parts."""
     from rubrics.store.store import Store
 
     opened = Store.open(Path(store))
@@ -25,22 +25,43 @@ def status(store: str, models: bool, as_json: bool) -> None:
 
         print_rows(account(opened.paths.root / CACHE), as_json)
         return
-    manifest = opened.manifest()
-    rows = []
-    for name, versions in sorted(manifest.tables.items()):
-        now = versions[-1]
-        older = len(versions) - 1
-        rows.append({"table": name, "rows": now.rows, "parts": len(now.parts), "run": now.run_id, "older": older})
+    tables = sorted(opened.manifest().tables.items())
+    print_rows([{"table": name, "rows": now.rows, "parts": len(now.listed)} for name, now in tables], as_json)
+
+
+@click.command()
+@store_option
+@json_option
+def history(store: str, as_json: bool) -> None:
+    """Every commit that can be brought back: number, time, stage, and the tables that it changed."""
+    from rubrics.store.history import changes
+
+    print_rows(changes(Path(store)), as_json)
+
+
+@click.command()
+@click.argument("commit", type=int)
+@store_option
+@json_option
+def restore(commit: int, store: str, as_json: bool) -> None:
+    """Make every table what it was after COMMIT (see `rubrics history`), and the rubric files with them.
+
+    That is a commit of its own: what was there before can be brought back like everything else.
+    """
+    from rubrics.stages.restoring import restore_commit
+
+    made, rows = restore_commit(Path(store), commit)
+    if not as_json:
+        click.echo(f"{store}: commit {made} is commit {commit} again")
     print_rows(rows, as_json)
 
 
 @click.command()
 @store_option
 @click.option("--check", is_flag=True, help="Only look: list every part that is damaged, write nothing.")
-@click.option("--take", multiple=True, metavar="RUN", help="The run that counts where the parts leave it open.")
 @json_option
-def repair(store: str, check: bool, take: tuple[str, ...], as_json: bool) -> int:
-    """Make a lost or damaged manifest again from the parts, and step back from parts that are damaged.
+def repair(store: str, check: bool, as_json: bool) -> int:
+    """Make a lost or damaged manifest again from the history, and step back from parts that are damaged.
 
     Takes the newest version of each table all of whose parts are what was written, and prints which that is. Deletes
     nothing. Exit code 1 when a table had to step back or is lost; with --check, when anything is damaged.
@@ -57,7 +78,7 @@ def repair(store: str, check: bool, take: tuple[str, ...], as_json: bool) -> int
         else:
             click.echo(f"{store}: every part is what was written")
         return 1 if damage else 0
-    source, choices = write(Path(store), take)
+    source, choices = write(Path(store))
     if not as_json:
         click.echo(f"{store}: manifest made from {source}")
     print_rows([asdict(item) for item in choices], as_json)
@@ -70,7 +91,7 @@ def repair(store: str, check: bool, take: tuple[str, ...], as_json: bool) -> int
     "--environments", is_flag=True, help="Instead: remove what killed runs left of environments, and cached images."
 )
 def clean(store: str, environments: bool) -> None:
-    """Delete older versions, what killed runs left behind, and prepared environments that no row names."""
+    """Delete the history, what killed runs left behind, and prepared environments that no row names."""
     if environments:
         from rubrics.stages.cleaning import clean_all
 

@@ -5,9 +5,7 @@ Rules look at all; where a model is given, it judges what they and others suspec
 
 from __future__ import annotations
 
-import threading
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rubrics import __version__, jsonio
@@ -20,9 +18,11 @@ from rubrics.records import transcripts
 from rubrics.records.census import CensusLine
 from rubrics.stages.audit_judging import Judging
 from rubrics.stages.options import Options
-from rubrics.stages.stage import Chunk, census_rows
+from rubrics.stages.stage import Chunk
 from rubrics.stages.tasks import by_task, task_chunks
-from rubrics.store.store import StageRun, Store
+from rubrics.store.chunks import Done, Output
+from rubrics.store.commit import StageRun
+from rubrics.store.store import Store
 
 if TYPE_CHECKING:
     from rubrics.models.client import Client
@@ -37,20 +37,18 @@ class Audit:
     of other auditors and tasks stay. A rejection names what it rejects, so it holds for nothing that is found later."""
 
     name = "audit"
+    reads = ("tasks", "sealed", "rollouts", "transcripts", "audits")
 
     def __init__(self, store: Store, options: Options, client: Client | None = None) -> None:
         self._store = store
         self._judging = Judging(store, client, options.room) if client else None
         self._sources = (SOURCE, self._judging.source) if self._judging else (SOURCE,)
         self._chunks = list(task_chunks(store, options))
-        self._counts: Counter[tuple[str, str]] = Counter()
-        self._unread = 0
-        self._lock = threading.Lock()
 
     def chunks(self) -> Iterable[Chunk]:
         return self._chunks
 
-    def work(self, run: StageRun, chunk: Chunk) -> int:
+    def work(self, out: Output, chunk: Chunk) -> int:
         query = """
             SELECT rollout_id, task_id, patch, turns
             FROM (SELECT * FROM rollouts WHERE task_id IN (SELECT unnest($tasks)))
@@ -66,21 +64,13 @@ class Audit:
                 read = material.patch is not None or bool(material.turns)
                 if read:
                     found[material.rollout_id] = list(audit_rows(material.rollout_id, task_id, findings))
-                    run.append("audits", found[material.rollout_id])
-                self._count(findings, read)
+                    out.append("audits", found[material.rollout_id])
+                _count(out, findings, read)
             if self._judging:
                 suspects += self._judging.cases(task_id, rows, group, found)
         if self._judging:
-            run.append("audits", self._judging.rows(suspects))
+            out.append("audits", self._judging.rows(suspects, out))
         return chunk.rollouts
-
-    def _count(self, findings: Iterable[Finding], read: bool) -> None:
-        with self._lock:  # chunks run in threads
-            if read:
-                self._counts[verdict_of(findings), ""] += 1
-                self._counts.update((finding.level, finding.pattern) for finding in findings)
-            else:
-                self._unread += 1
 
     def _tasks(self, task_ids: tuple[str, ...]) -> dict[str, TaskFacts]:
         """Tasks with the lines of their hidden tests: sealed text, which the audit may compare with."""
@@ -90,24 +80,21 @@ class Audit:
         hidden = {row["task_id"]: hidden_tests(row["test_patch"]) for row in sealed}
         return {row["task_id"]: _facts(row, hidden.get(row["task_id"])) for row in rows}
 
-    def finish(self, run: StageRun) -> None:
-        done = [task_id for chunk in self._chunks for task_id in chunk.items]
-        run.append("audits", ())
-        others = "source NOT IN (SELECT unnest($mine)) OR task_id NOT IN (SELECT unnest($done))"
-        run.keep("audits", others, mine=list(self._sources), done=done)
-        run.append("census", census_rows(self._census()))
+    def finish(self, run: StageRun, done: Sequence[Done]) -> None:
+        tasks = [task_id for chunk in self._chunks for task_id in chunk.items]
+        mine = "source IN (SELECT unnest($mine)) AND task_id IN (SELECT unnest($tasks))"
+        run.carry("audits", mine, mine=list(self._sources), tasks=tasks)
 
-    def _census(self) -> Iterator[CensusLine]:
-        for (level, pattern), count in sorted(self._counts.items()):
-            if pattern:
-                yield CensusLine(self.name, "rollout", pattern, level, "rollouts with this finding", count)
-            else:
-                yield CensusLine(self.name, "rollout", f"hack_{level}", "", f"audited rollouts: {level}", count)
-        if self._judging:
-            yield from self._judging.census(self.name)
-        if self._unread:
-            detail = "neither patch nor transcript: nothing to audit"
-            yield CensusLine(self.name, "rollout", "unaudited", "", detail, self._unread)
+
+def _count(out: Output, findings: Sequence[Finding], read: bool) -> None:
+    if not read:
+        detail = "neither patch nor transcript: nothing to audit"
+        out.note(CensusLine(Audit.name, "rollout", "unaudited", "", detail, 1))
+        return
+    level = verdict_of(findings)
+    out.note(CensusLine(Audit.name, "rollout", f"hack_{level}", "", f"audited rollouts: {level}", 1))
+    for item in findings:
+        out.note(CensusLine(Audit.name, "rollout", item.pattern, item.level, "rollouts with this finding", 1))
 
 
 def hidden_tests(test_patch: str | None) -> str | None:

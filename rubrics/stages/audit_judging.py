@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,6 +14,7 @@ from rubrics.records.census import CensusLine
 from rubrics.records.judgements import Pointer
 from rubrics.records.tasks import Task
 from rubrics.stages.task_records import task_records
+from rubrics.store.chunks import Output
 from rubrics.store.store import Store
 
 if TYPE_CHECKING:
@@ -33,9 +32,6 @@ class Judging:
         self._client = client
         self._judge = AuditJudge(client, room)
         self.source = self._judge.source
-        self._decisions: Counter[str] = Counter()
-        self._failures: Counter[str] = Counter()
-        self._lock = threading.Lock()
 
     def cases(
         self, task_id: str, rows: Rows, group: Sequence[Material], found: dict[str, list[dict[str, Any]]]
@@ -49,22 +45,17 @@ class Judging:
         attempts = [Attempt(row["rollout_id"], row["patch"], turns[row["rollout_id"]]) for row in rows]
         return suspects(known[0] if known else Task(task_id, None, None, None), attempts, found)
 
-    def rows(self, listed: Sequence[Case]) -> Iterator[dict[str, Any]]:
+    def rows(self, listed: Sequence[Case], out: Output) -> Iterator[dict[str, Any]]:
         """What the judge says of the cases, as rows of `audits`; several are judged at once."""
         works: list[Callable[[], Any]] = [partial(self._judge.judge, case) for case in listed]
         for opinion in self._client.run_all(works):
             yield from opinion_rows(opinion, self.source)
-            with self._lock:
-                self._failures.update([opinion.failure_class] if opinion.failure_class else [])
-                self._decisions.update(item.decision for item in opinion.decided)
-
-    def census(self, stage: str) -> Iterator[CensusLine]:
-        """How often it decided what, and why it did not."""
-        for decision, count in sorted(self._decisions.items()):
-            yield CensusLine(stage, "rollout", f"judge_{decision}", "", "suspicions that the judge decided", count)
-        for failure, count in sorted(self._failures.items()):
-            detail = "suspected rollouts of which the judge gave no verdict: they stay as they were"
-            yield CensusLine(stage, "rollout", failure, "", detail, count)
+            for item in opinion.decided:
+                kind, detail = f"judge_{item.decision}", "suspicions that the judge decided"
+                out.note(CensusLine("audit", "rollout", kind, "", detail, 1))
+            if opinion.failure_class:
+                detail = "suspected rollouts of which the judge gave no verdict: they stay as they were"
+                out.note(CensusLine("audit", "rollout", opinion.failure_class, "", detail, 1))
 
 
 def suspects(task: Task, attempts: Sequence[Attempt], found: Mapping[str, Rows]) -> list[Case]:

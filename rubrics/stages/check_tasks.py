@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
 from rubrics.records.census import CensusLine
 from rubrics.stages.environments import Opener
 from rubrics.stages.options import Options
-from rubrics.stages.stage import Chunk, census_rows
+from rubrics.stages.stage import Chunk
 from rubrics.stages.task_records import task_records
-from rubrics.store.store import StageRun, Store
+from rubrics.store.chunks import Done, Output
+from rubrics.store.commit import StageRun
+from rubrics.store.store import Store
 from rubrics.testing.bounded import Reader
 from rubrics.testing.gates import Gates, check_task
 
@@ -33,7 +35,7 @@ class CheckTasks:
         chosen = [task_id for task_id in ids if fnmatchcase(task_id, self._options.tasks)][: self._options.limit]
         return [Chunk(task_id, (task_id,), 1) for task_id in chosen]
 
-    def work(self, run: StageRun, chunk: Chunk) -> int:
+    def work(self, out: Output, chunk: Chunk) -> int:
         task, sealed = task_records(self._store, list(chunk.items))[chunk.items[0]]
         opener, options = self._opener, self._options
         self.found.append(
@@ -41,12 +43,9 @@ class CheckTasks:
         )
         return 1
 
-    def finish(self, run: StageRun) -> None:
-        lines = [
-            CensusLine(self.name, "task", "gate_failed", gates.task_id, gates.detail)
-            for gates in self.found
-            if not gates.passed
-        ]
-        run.append("census", census_rows(lines))
+    def finish(self, run: StageRun, done: Sequence[Done]) -> None:
+        for gates in self.found:
+            if not gates.passed:
+                run.note(CensusLine(self.name, "task", "gate_failed", gates.task_id, gates.detail))
         self._opener.close()
         self._reader.close()

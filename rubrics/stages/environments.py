@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Collection, Iterable, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -89,9 +90,18 @@ class Opener:
         with self._lock:
             self._entered.setdefault(rung.partition("+")[0], set()).update(rollout_ids)
 
-    def census(self, stage: str) -> list[CensusLine]:
-        """Which backend it was, and which rollouts were entered in states that no preparation proved clean."""
-        counts = {rung: len(found) for rung, found in self._entered.items()}
+    def entered_of(self, rollout_ids: Collection[str]) -> dict[str, int]:
+        """How many of these rollouts were entered, by rung."""
+        with self._lock:
+            found = {rung: len(ids.intersection(rollout_ids)) for rung, ids in self._entered.items()}
+        return {rung: count for rung, count in found.items() if count}
+
+    def census(self, stage: str, entered: Iterable[Mapping[str, int]]) -> list[CensusLine]:
+        """Which backend it was, and how many rollouts were entered in states that no preparation proved clean, of what
+        `entered_of` said of chunks."""
+        counts: Counter[str] = Counter()
+        for found in entered:
+            counts.update(found)
         own, clean = counts.pop("snapshot", 0), counts.pop("prepared", 0)
         bare = sum(counts.values())
         lines = [CensusLine(stage, "run", "environment", "", self.said)]

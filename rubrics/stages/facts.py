@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from rubrics.facts.measure import measure
 from rubrics.records import transcripts
 from rubrics.stages.options import Options
 from rubrics.stages.stage import Chunk
-from rubrics.store.store import StageRun, Store
+from rubrics.store.chunks import Done, Output
+from rubrics.store.commit import StageRun
+from rubrics.store.store import Store
 
 
 class Facts:
-    """One row of facts per rollout; the table is made anew."""
+    """One row of facts per rollout. With `again` all are measured, else those that are new, or were measured by another
+    version of this program."""
 
     name = "facts"
+    reads = ("rollouts", "transcripts")
+    apart = True
 
-    def __init__(self, store: Store, options: Options) -> None:
+    def __init__(self, store: Store, options: Options, again: bool = False) -> None:
         self._store = store
         self._size = options.chunk
+        self._current: list[str] = [] if again else store.parts_of_this_version("facts")
 
     def chunks(self) -> Iterable[Chunk]:
-        for batch in self._store.batches("rollouts", ["rollout_id", "task_id"], size=self._size):
+        for batch in self._store.unmeasured(self._current, self._size):
             yield Chunk(batch[0]["task_id"], tuple((row["rollout_id"], row["task_id"]) for row in batch), len(batch))
 
-    def work(self, run: StageRun, chunk: Chunk) -> int:
-        run.append("facts", list(measured(self._store, chunk.items)))
+    def work(self, out: Output, chunk: Chunk) -> int:
+        out.append("facts", list(measured(self._store, chunk.items)))
         return chunk.rollouts
 
-    def finish(self, run: StageRun) -> None:
-        run.append("facts", ())
+    def finish(self, run: StageRun, done: Sequence[Done]) -> None:
+        run.carry_parts("facts", self._current)
 
 
 def measured(store: Store, rollouts: tuple[tuple[str, str], ...]) -> Iterator[dict[str, Any]]:

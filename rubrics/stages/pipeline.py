@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rubrics.environments.session import Environment
+from rubrics.errors import UsageError
 from rubrics.stages.audit import Audit
 from rubrics.stages.benches import judge_kind, open_bench
 from rubrics.stages.environments import open_environment
@@ -50,7 +51,7 @@ def run_stages(names: tuple[str, ...], values: dict[str, Any], submit: Submit) -
         client = _client(names, store, options, stack)
         # Closed after the client: conversations that it ends close what they opened in these environments.
         stages = last.enter_context(closing(_stages(planned(names, options), store, options, client)))
-        return {stage.name: drive(stage, store, submit, options.workers) for stage in stages}
+        return {stage.name: drive(stage, store, submit, options.workers, options) for stage in stages}
 
 
 def planned(names: tuple[str, ...], options: Options) -> tuple[str, ...]:
@@ -78,7 +79,7 @@ def _stages(
     for name in names:
         with ExitStack() as stack:
             if name == "ingest":
-                yield Ingest(options)
+                yield Ingest(store, options)
             elif name == "facts":
                 yield Facts(store, options)
             elif name == "test" and options.from_logs:
@@ -103,6 +104,13 @@ def _stages(
             else:
                 yield Reward(store, options)
                 yield WeightTokens(store, options)
+
+
+def stage_apart(name: str, store: Store, options: Options) -> Stage:
+    """A stage of those whose chunks other processes may do, opened in one of them."""
+    if name != "facts":
+        raise UsageError(f"stage {name!r} is done in one process")
+    return Facts(store, options)
 
 
 def _opened(store: Store, options: Options, stack: ExitStack) -> Environment:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from fnmatch import fnmatchcase
@@ -19,9 +18,11 @@ from rubrics.preparation.place import Copy
 from rubrics.records.census import CensusLine
 from rubrics.records.tasks import SealedTask, Task
 from rubrics.stages.options import Options
-from rubrics.stages.stage import Chunk, census_rows
+from rubrics.stages.stage import Chunk
 from rubrics.stages.task_records import task_records
-from rubrics.store.store import StageRun, Store
+from rubrics.store.chunks import Done, Output
+from rubrics.store.commit import StageRun
+from rubrics.store.store import Store
 
 ISOLATED = ("docker", "bubblewrap")
 """Backends whose `/` is the environment's own."""
@@ -36,6 +37,7 @@ class Prepare:
 
     name = "prepare"
     unit = "tasks"
+    reads = ("tasks", "sealed")
 
     def __init__(
         self,
@@ -54,23 +56,21 @@ class Prepare:
         self._probes = probes
         self._reopen = reopen
         self._chunks = [Chunk(task_id, (task_id,), 1) for task_id in _chosen(store, options)]
-        self._census: list[CensusLine] = []
-        self._lock = threading.Lock()
 
     def chunks(self) -> Iterable[Chunk]:
         return self._chunks
 
-    def work(self, run: StageRun, chunk: Chunk) -> int:
+    def work(self, out: Output, chunk: Chunk) -> int:
         for task_id in chunk.items:
             found = task_records(self._store, [task_id]).get(task_id)
             if found is None:
-                self._note("no_task", task_id, "no task row: no environment to prepare")
+                _note(out, "no_task", task_id, "no task row: no environment to prepare")
                 continue
             task, sealed = found
-            run.append("environments", [self._row(task, sealed)])
+            out.append("environments", [self._row(task, sealed, out)])
         return 1
 
-    def _row(self, task: Task, sealed: SealedTask | None) -> dict[str, Any]:
+    def _row(self, task: Task, sealed: SealedTask | None, out: Output) -> dict[str, Any]:
         common = {
             "task_id": task.task_id, "image": task.image, "backend": self._environment.name,
             "config": json.dumps(self._config.to_dict()), "code_version": __version__,
@@ -82,17 +82,17 @@ class Prepare:
                 image = self._image(session, task, prepared)
                 result = {**common, **prepared_columns(prepared), "rung": session.rung, "image": image}
         except InfraError as error:
-            self._note(f"infra_{error.kind}", task.task_id, str(error))
+            _note(out, f"infra_{error.kind}", task.task_id, str(error))
             return {**common, "failure_class": error.kind, "detail": str(error), "clean": None, "notes": []}
         for probe, report in prepared.reports.items():
             if report.startswith("unfinished_"):
-                self._note(report, task.task_id, f"{probe} gave no report: it has not looked; see `notes`")
+                _note(out, report, task.task_id, f"{probe} gave no report: it has not looked; see `notes`")
         if prepared.clean:
-            self._note("clean", "", "environments in which a full pass finds nothing, and the proof holds")
+            _note(out, "clean", "", "environments in which a full pass finds nothing, and the proof holds")
         else:
-            self._note("not_clean", task.task_id, "; ".join(f"{item.kind} {item.place}" for item in prepared.open[:5]))
+            _note(out, "not_clean", task.task_id, "; ".join(f"{item.kind} {item.place}" for item in prepared.open[:5]))
         for why, (files, size) in prepared.left.items():
-            self._note("not_looked_at", task.task_id, f"{files} files of {size:,} bytes: {why}")
+            _note(out, "not_looked_at", task.task_id, f"{files} files of {size:,} bytes: {why}")
         return result
 
     def _copies(self, task: Task, session: Session) -> Copy | None:
@@ -115,18 +115,16 @@ class Prepare:
             return self._environment.save(session, str(self._store.paths.root), prepared.unset)
         return session.image_digest or task.image or task.recipe or task.repository
 
-    def _note(self, kind: str, place: str, detail: str) -> None:
-        with self._lock:  # chunks run in threads
-            self._census.append(CensusLine(self.name, "task", kind, place, detail))
-
-    def finish(self, run: StageRun) -> None:
-        done = [task_id for chunk in self._chunks for task_id in chunk.items]
-        if not done:
+    def finish(self, run: StageRun, done: Sequence[Done]) -> None:
+        tasks = [task_id for chunk in self._chunks for task_id in chunk.items]
+        if not tasks:
             detail = "the store holds no task that is chosen: give task rows to `rubrics ingest`, or see --tasks"
-            self._census.append(CensusLine(self.name, "run", "no_tasks", "", detail))
-        run.append("environments", ())
-        run.keep("environments", "task_id NOT IN (SELECT unnest($done))", done=done)
-        run.append("census", census_rows(self._census))
+            run.note(CensusLine(self.name, "run", "no_tasks", "", detail))
+        run.carry("environments", "task_id IN (SELECT unnest($tasks))", tasks=tasks)
+
+
+def _note(out: Output, kind: str, place: str, detail: str) -> None:
+    out.note(CensusLine(Prepare.name, "task", kind, place, detail))
 
 
 def _chosen(store: Store, options: Options) -> list[str]:

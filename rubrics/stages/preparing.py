@@ -37,7 +37,7 @@ def run_prepare(values: dict[str, Any], submit: Submit, probes: Sequence[Probe] 
             probes = (*probes, model_probe(stack.enter_context(open_model(options, store))))
         opener = stack.enter_context(open_environment(apart, store, prepared=False))
         stage = Prepare(store, options, opener, config, probes, opener.reopen)
-        return {stage.name: drive(stage, store, submit, options.workers)}
+        return {stage.name: drive(stage, store, submit, options.workers, options)}
 
 
 def preparation_config(file: str | None) -> Preparation:

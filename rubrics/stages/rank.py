@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Protocol
 
 from rubrics.environments.session import Environment
@@ -20,10 +20,12 @@ from rubrics.stages.rank_bouts import Planned, planned
 from rubrics.stages.rank_groups import LEFT_OUT, groups_to_rank
 from rubrics.stages.rank_rows import SOURCE, Played, finding_rows, ranking_rows, rounds_of, shown_entries
 from rubrics.stages.reward_config import reward_config
-from rubrics.stages.stage import Chunk, census_rows
+from rubrics.stages.stage import Chunk
 from rubrics.stages.task_records import task_records
 from rubrics.stages.tasks import task_chunks
-from rubrics.store.store import StageRun, Store
+from rubrics.store.chunks import Done, Output
+from rubrics.store.commit import StageRun
+from rubrics.store.store import Store
 
 if TYPE_CHECKING:
     from rubrics.models.client import Client
@@ -57,6 +59,7 @@ class Rank:
     """
 
     name = "rank"
+    reads = ("tasks", "rollouts", "transcripts", "outcomes", "grades", "rubrics", "audits", "environments")
 
     def __init__(
         self, store: Store, options: Options, client: Client | None, environment: Environment | None = None
@@ -73,22 +76,25 @@ class Rank:
             from rubrics.ranking.model_ranker import AgentRanker
 
             self._agent = AgentRanker(client, environment, options.room, at_once=ENVIRONMENTS)
-        self._counts: Counter[str] = Counter()
-        self._shown: list[Shown] = []
-        self._lock = threading.Lock()
 
     def chunks(self) -> Iterable[Chunk]:
         return self._chunks
 
-    def work(self, run: StageRun, chunk: Chunk) -> int:
+    def work(self, out: Output, chunk: Chunk) -> int:
         plans, counts = self._plans(chunk.items)
+        shown: list[Shown] = []
         bouts = [bout for item in plans for _, bout in item.bouts]
         heard = iter(self._client.run_all([self._asked(bout) for bout in bouts]))
         for item in plans:
             said = tuple((showing, next(heard)) for showing, _ in item.bouts)
-            counts.update(self._write(run, Played(item.group, item.entrants, item.cut, said)))
-        with self._lock:  # chunks run in threads
-            self._counts.update(counts)
+            counts.update(_write(out, shown, Played(item.group, item.entrants, item.cut, said)))
+        for kind, count in sorted(counts.items()):
+            if count:
+                out.note(_counted(kind, count))
+        out.keep("shown", [asdict(item) for item in shown])
+        if self._opener is not None:
+            ids = [rollout_id for item in plans for entrant in item.entrants for rollout_id in entrant.ids]
+            out.keep("entered", self._opener.entered_of(ids))
         return chunk.rollouts
 
     def _plans(self, task_ids: tuple[str, ...]) -> tuple[list[Planned], Counter[str]]:
@@ -107,40 +113,40 @@ class Rank:
         ranker = self._agent if self._agent is not None and _can_be_opened(bout.task) else self._single
         return lambda: ranker.rank(bout)
 
-    def _write(self, run: StageRun, played: Played) -> Counter[str]:
-        results = rounds_of(played)
-        findings = list(finding_rows(played))
-        run.append("rankings", ranking_rows(played, results))
-        run.append("audits", findings)
-        with self._lock:
-            self._shown += shown_entries(played, results)
-        counts = Counter(f"round_{result.failure_class or 'usable'}" for result in results)
-        counts["group_ranked"] = 1
-        counts["duplicate_shared"] = sum(len(item.ids) - 1 for item in played.entrants)
-        counts["hack_suspected"] = len(findings)
-        return counts
+    def finish(self, run: StageRun, done: Sequence[Done]) -> None:
+        tasks = [task_id for chunk in self._chunks for task_id in chunk.items]
+        run.carry("rankings", "task_id IN (SELECT unnest($tasks))", tasks=tasks)
+        run.carry("audits", "source = $source AND task_id IN (SELECT unnest($tasks))", source=SOURCE, tasks=tasks)
+        for line in self._census(done):
+            run.note(line)
 
-    def finish(self, run: StageRun) -> None:
-        done = [task_id for chunk in self._chunks for task_id in chunk.items]
-        for table in ("rankings", "audits"):
-            run.append(table, ())
-        run.keep("rankings", "task_id NOT IN (SELECT unnest($done))", done=done)
-        run.keep("audits", "source <> $source OR task_id NOT IN (SELECT unnest($done))", source=SOURCE, done=done)
-        run.append("census", census_rows(self._census()))
-
-    def _census(self) -> Iterator[CensusLine]:
-        for kind, count in sorted(self._counts.items()):
-            if count:
-                subject: Subject = "rollout" if kind in ("duplicate_shared", "hack_suspected") else "run"
-                detail = DETAILS.get(kind, "rounds that do not count: no usable answer; a rerun asks again")
-                yield CensusLine(self.name, subject, kind, "", detail, count)
+    def _census(self, done: Sequence[Done]) -> Iterator[CensusLine]:
         if self._opener is not None:
-            yield from self._opener.census(self.name)
-        for bias in position_bias(self._shown):
+            yield from self._opener.census(self.name, (item.kept["entered"] for item in done))
+        for bias in position_bias([Shown(**entry) for item in done for entry in item.kept["shown"]]):
             if bias.position == 0 and bias.points is not None:
                 spread = "" if bias.standardized is None else f", {bias.standardized:+.2f} standard deviations"
                 detail = f"standing first is worth {bias.points:+.2f} points of W{spread}; see the view position_bias"
                 yield CensusLine(self.name, "run", "position_bias", "", detail, bias.entries)
+
+
+def _write(out: Output, shown: list[Shown], played: Played) -> Counter[str]:
+    results = rounds_of(played)
+    findings = list(finding_rows(played))
+    out.append("rankings", ranking_rows(played, results))
+    out.append("audits", findings)
+    shown += shown_entries(played, results)
+    counts = Counter(f"round_{result.failure_class or 'usable'}" for result in results)
+    counts["group_ranked"] = 1
+    counts["duplicate_shared"] = sum(len(item.ids) - 1 for item in played.entrants)
+    counts["hack_suspected"] = len(findings)
+    return counts
+
+
+def _counted(kind: str, count: int) -> CensusLine:
+    subject: Subject = "rollout" if kind in ("duplicate_shared", "hack_suspected") else "run"
+    detail = DETAILS.get(kind, "rounds that do not count: no usable answer; a rerun asks again")
+    return CensusLine(Rank.name, subject, kind, "", detail, count)
 
 
 def _can_be_opened(task: Task) -> bool:

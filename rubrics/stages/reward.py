@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,10 +15,12 @@ from rubrics.stages.options import Options
 from rubrics.stages.reward_census import DETAILS, chunk_counts
 from rubrics.stages.reward_columns import engine_inputs, reward_columns
 from rubrics.stages.reward_config import reward_config
-from rubrics.stages.stage import Chunk, census_rows
+from rubrics.stages.stage import Chunk
 from rubrics.store.arrays import placed
+from rubrics.store.chunks import Done, Output
+from rubrics.store.commit import StageRun
 from rubrics.store.reward_rows import reward_table
-from rubrics.store.store import StageRun, Store
+from rubrics.store.store import Store
 from rubrics.store.streams import stream, whole
 
 CHUNK_ROWS = 100_000
@@ -58,8 +58,6 @@ class Reward:
         self._judge = chosen_judge(store, options)
         self._ranked = store.count("rankings") > 0
         self._repeated = _number(store, "SELECT count(*) AS n FROM grades WHERE repeat > 0") > 0
-        self._counts: Counter[tuple[Subject, str]] = Counter()
-        self._lock = threading.Lock()
 
     def chunks(self) -> Iterable[Chunk]:
         inputs = _INPUTS.format("duplicate_of IS NULL" if self._options.drop_duplicates else "true")
@@ -68,13 +66,14 @@ class Reward:
         for number, table in enumerate(tables):
             yield Chunk(f"groups {number}", (table,), table.num_rows)
 
-    def work(self, run: StageRun, chunk: Chunk) -> int:
+    def work(self, out: Output, chunk: Chunk) -> int:
         table = chunk.items[0]
         outputs = self._compute(table)
         columns = reward_columns(table, outputs, self._config)
-        run.append_table("rewards", reward_table(columns, table.num_rows))
-        with self._lock:
-            self._counts.update(chunk_counts(table, outputs, columns["failure_class"]))
+        out.append_table("rewards", reward_table(columns, table.num_rows))
+        for (subject, kind), count in sorted(chunk_counts(table, outputs, columns["failure_class"]).items()):
+            if count:
+                out.note(_counted(subject, kind, count))
         return chunk.rollouts
 
     def _compute(self, table: Any) -> EngineOutputs:
@@ -86,20 +85,19 @@ class Reward:
             spread = placed(spreads, "spread", "rollout_id", table)
         return compute(engine_inputs(table, rankings, spread, self._config), self._config)
 
-    def finish(self, run: StageRun) -> None:
+    def finish(self, run: StageRun, done: Sequence[Done]) -> None:
         if self._options.drop_duplicates:
             dropped = _number(self._store, "SELECT count(*) AS n FROM rollouts WHERE duplicate_of IS NOT NULL")
-            self._counts["rollout", "duplicate_dropped"] = dropped
-        lines = [
-            CensusLine(self.name, subject, kind, "", DETAILS.get(kind, "a pass without a score: masked"), count)
-            for (subject, kind), count in sorted(self._counts.items())
-            if count
-        ]
+            if dropped:
+                run.note(_counted("rollout", "duplicate_dropped", dropped))
         run.append("rewards", ())
         config = self._config
         row = {"config_digest": config.digest(), "engine_version": ENGINE_VERSION, "content": config.content()}
         run.append("reward_configs", [row])
-        run.append("census", census_rows(lines))
+
+
+def _counted(subject: Subject, kind: str, count: int) -> CensusLine:
+    return CensusLine(Reward.name, subject, kind, "", DETAILS.get(kind, "a pass without a score: masked"), count)
 
 
 def chosen_judge(store: Store, options: Options) -> str | None:

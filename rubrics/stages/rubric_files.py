@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shutil
+from collections.abc import Collection, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from rubrics import __version__
@@ -15,13 +17,13 @@ from rubrics.rules.digest import criteria_json, rubric_digest
 from rubrics.rules.evaluate import RuleEvaluator
 from rubrics.rules.files import to_yaml
 from rubrics.rules.loading import from_yaml
-from rubrics.store.files import write_atomic
+from rubrics.store.commit import StageRun
 from rubrics.store.paths import StorePaths
 
 
-def save(paths: StorePaths, rubric: Rubric) -> None:
-    """Write the rubric's file."""
-    write_atomic(paths.rubric(safe_name(rubric.task_id), rubric.kind), to_yaml(rubric))
+def save(run: StageRun, paths: StorePaths, rubric: Rubric) -> None:
+    """Have the rubric's file written with what the run writes."""
+    run.files.write(paths.rubric(safe_name(rubric.task_id), rubric.kind), to_yaml(rubric))
 
 
 def load(paths: StorePaths, task_id: str, evaluator: RuleEvaluator) -> dict[Kind, Rubric]:
@@ -68,7 +70,7 @@ def by_author(rubric: Rubric, authors: Mapping[str, str]) -> Rubric:
 
 
 def set_edited_aside(paths: StorePaths, rubric: Rubric, known: set[str]) -> str | None:
-    """Rename a file that a person edited before it is written anew; returns its new name, null when none was.
+    """Copy a file that a person edited before it is written anew; returns the copy's name, null when none was.
 
     A file counts as edited when its rubric is not in `known` (what authors wrote), also when it cannot be read.
     """
@@ -81,6 +83,16 @@ def set_edited_aside(paths: StorePaths, rubric: Rubric, known: set[str]) -> str 
             return None
     except RubricError:
         pass
-    aside = path.with_name(f"{path.stem}.edited-{digest128([text])[:8]}.yaml.old")
-    path.rename(aside)
+    return keep_edited(path)
+
+
+def keep_edited(path: Path, known: Collection[str] = ()) -> str | None:
+    """Copy a file whose text has none of the known digests; returns the copy's name, null when none was made."""
+    if not path.is_file():
+        return None
+    digest = digest128([path.read_bytes().decode("utf-8", "replace")])
+    if digest in known:
+        return None
+    aside = path.with_name(f"{path.stem}.edited-{digest[:8]}.yaml.old")
+    shutil.copyfile(path, aside)
     return aside.name

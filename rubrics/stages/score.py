@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -22,10 +20,12 @@ from rubrics.stages import judging, rubric_files, running
 from rubrics.stages.environments import Opener
 from rubrics.stages.measured import measured_tasks, refuse_unmeasured
 from rubrics.stages.options import Options
-from rubrics.stages.stage import Chunk, census_rows
+from rubrics.stages.stage import Chunk
 from rubrics.stages.tasks import task_chunks
+from rubrics.store.chunks import Done, Output
+from rubrics.store.commit import StageRun
 from rubrics.store.grade_rows import grade_table
-from rubrics.store.store import StageRun, Store
+from rubrics.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,7 @@ class Score:
     """
 
     name = "score"
+    reads = ("tasks", "rollouts", "transcripts", "outcomes", "facts", "contrasts", "studies", "rubrics", "environments")
 
     def __init__(
         self,
@@ -66,8 +67,6 @@ class Score:
         self._repeats = options.repeats if bench else 1
         self._chunks = list(task_chunks(store, options))
         refuse_unmeasured(store, [task_id for chunk in self._chunks for task_id in chunk.items])
-        self._failures: Counter[tuple[str, str, str]] = Counter()
-        self._lock = threading.Lock()
         self._rubrics: dict[str, dict[Kind, Rubric]] = {}
         rows = store.rows("rubrics", ["rubric_digest", "author", "prompt_digest", "task_id", "kind"])
         known = {row["rubric_digest"]: row["author"] for row in rows}
@@ -85,78 +84,83 @@ class Score:
     def chunks(self) -> Iterable[Chunk]:
         return self._chunks
 
-    def work(self, run: StageRun, chunk: Chunk) -> int:
+    def work(self, out: Output, chunk: Chunk) -> int:
         rubrics = {task_id: self._rubrics[task_id] for task_id in chunk.items}
+        measured_ids: list[str] = []
         with RuleEvaluator(self._checked) as evaluator:
             for task_id, measured, new in measured_tasks(self._store, rubrics):
-                run.append("contrasts", new)
+                out.append("contrasts", new)
                 named = {rubric_digest(rubric): rubric for rubric in rubrics[task_id].values()}
                 rows = measured.drop_columns(["rollout_id"])
                 verdicts = list(builtin.judge(evaluator, named, rows, alone=self._bench is None))
                 rollout_ids = measured.column("rollout_id").to_pylist()
-                run.append(
+                measured_ids += rollout_ids
+                out.append(
                     "rubrics", [rubric_files.row(rubric, self._prompts.get(digest)) for digest, rubric in named.items()]
                 )
-                run.append_table("grades", grade_table(verdicts, rollout_ids, task_id, self._judge, self._repeats))
-                self._count_verdicts(task_id, verdicts)
+                out.append_table("grades", grade_table(verdicts, rollout_ids, task_id, self._judge, self._repeats))
+                _count_verdicts(out, task_id, verdicts)
         for task_id in (name for name, found in rubrics.items() if not found):
-            self._count(task_id, "no_rubric", "no rubric file: nothing to score by; run `rubrics synthesize`")
+            _count(out, task_id, "no_rubric", "no rubric file: nothing to score by; run `rubrics synthesize`")
         if self._environment is not None:
-            self._run(run, self._environment, running.wanted(rubrics))
+            self._run(out, self._environment, running.wanted(rubrics))
         if self._bench:
-            self._judged(run, self._bench, judging.cases(self._store, rubrics, self._options))
+            self._judged(out, self._bench, judging.cases(self._store, rubrics, self._options))
+        for who, opener in self._openers():
+            out.keep(who, opener.entered_of(measured_ids))
         return chunk.rollouts
 
-    def _run(self, run: StageRun, environment: Environment, rubrics: Mapping[str, Mapping[Kind, Rubric]]) -> None:
+    def _run(self, out: Output, environment: Environment, rubrics: Mapping[str, Mapping[Kind, Rubric]]) -> None:
         for row in running.run_rows(self._store, rubrics, environment) if rubrics else ():
-            run.append("grades", [{**row, "judge": self._judge, "repeat": n} for n in range(self._repeats)])
+            out.append("grades", [{**row, "judge": self._judge, "repeat": n} for n in range(self._repeats)])
             if row["value"] is None:
-                self._count(row["task_id"], row["failure_class"], "commands of run criteria that did not run")
+                _count(out, row["task_id"], row["failure_class"], "commands of run criteria that did not run")
 
-    def _judged(self, run: StageRun, bench: Bench, listed: Sequence[tuple[Case, bool]]) -> None:
+    def _judged(self, out: Output, bench: Bench, listed: Sequence[tuple[Case, bool]]) -> None:
         asked = [case for case, judged in listed if judged]
         done = iter(bench.together([partial(bench.judge.judge, case) for case in asked]))
         guarded: dict[str, dict[str, Any]] = {}
         for case, judged in listed:
             judgement = next(done) if judged else judging.not_judged(case, self._judge)
-            run.append("grades", judging.grade_rows(case, judgement))
+            out.append("grades", judging.grade_rows(case, judgement))
             if judged:
-                run.append("judgements", [judging.judgement_row(case, judgement, bench.sampling)])
+                out.append("judgements", [judging.judgement_row(case, judgement, bench.sampling)])
             if guard := judging.guard_row(case, judgement):
                 guarded.setdefault(judgement.rollout_id, guard)
             if judgement.failure_class:
                 why = judging.UNJUDGED if judged else "left out by --passes-only"
-                self._count(case.task.task_id, judgement.failure_class, why)
-        run.append("audits", guarded.values())
+                _count(out, case.task.task_id, judgement.failure_class, why)
+        out.append("audits", guarded.values())
 
-    def _count_verdicts(self, task_id: str, verdicts: list[Verdicts]) -> None:
-        for kind, failure in ((item.kind, failure) for item in verdicts for failure in item.failures if failure):
-            self._count(task_id, failure, f"{kind} verdicts without a value")
-
-    def _count(self, task_id: str, kind: str, detail: str) -> None:
-        with self._lock:  # chunks run in threads
-            self._failures[task_id, kind, detail] += 1
-
-    def finish(self, run: StageRun) -> None:
-        done = sorted(self._rubrics)
+    def finish(self, run: StageRun, done: Sequence[Done]) -> None:
+        tasks = sorted(self._rubrics)
         run.carry("contrasts")
-        run.keep("rubrics", "task_id NOT IN (SELECT unnest($done))", done=done)
-        others = "task_id NOT IN (SELECT unnest($done)) OR judge <> $judge"
-        run.append("grades", ())
-        run.keep("grades", others, done=done, judge=self._judge)
+        run.carry("rubrics", "task_id IN (SELECT unnest($tasks))", tasks=tasks)
+        mine = "task_id IN (SELECT unnest($tasks)) AND judge = $judge"
+        run.carry("grades", mine, tasks=tasks, judge=self._judge)
         if self._bench:
-            run.append("judgements", ())
-            run.keep("judgements", others, done=done, judge=self._judge)
+            run.carry("judgements", mine, tasks=tasks, judge=self._judge)
             source = judging.guard_source(self._judge)
-            run.append("audits", ())
-            run.keep("audits", "task_id NOT IN (SELECT unnest($done)) OR source <> $source", done=done, source=source)
-        lines = [
-            CensusLine(self.name, "task", kind, task_id, detail, count)
-            for (task_id, kind, detail), count in sorted(self._failures.items())
-        ]
-        for who, opener in (("judge", self._bench and self._bench.opener), ("run criteria", self._environment)):
-            if isinstance(opener, Opener):
-                lines += [replace(line, place=who) for line in opener.census(self.name)]
+            run.carry("audits", "task_id IN (SELECT unnest($tasks)) AND source = $source", tasks=tasks, source=source)
+        lines: list[CensusLine] = []
+        for who, opener in self._openers():
+            lines += [replace(line, place=who) for line in opener.census(self.name, (item.kept[who] for item in done))]
         if {row["judge"] for row in self._store.query("SELECT DISTINCT judge FROM grades").to_pylist()} - {self._judge}:
             lines.append(CensusLine(self.name, "run", "judge", self._judge, "scored last: rewards are its"))
-        run.append("census", census_rows(lines))
+        for line in lines:
+            run.note(line)
+
+    def _openers(self) -> Iterator[tuple[str, Opener]]:
+        """What opens environments here, and for whom."""
+        for who, opener in (("judge", self._bench and self._bench.opener), ("run criteria", self._environment)):
+            if isinstance(opener, Opener):
+                yield who, opener
+
+
+def _count_verdicts(out: Output, task_id: str, verdicts: list[Verdicts]) -> None:
+    for kind, failure in ((item.kind, failure) for item in verdicts for failure in item.failures if failure):
+        _count(out, task_id, failure, f"{kind} verdicts without a value")
+
+
+def _count(out: Output, task_id: str, kind: str, detail: str) -> None:
+    out.note(CensusLine(Score.name, "task", kind, task_id, detail, 1))

@@ -1,18 +1,22 @@
-"""What a stage is, and how one is driven: chunk by chunk, all or nothing.
+"""What a stage is, and how one is driven: chunk by chunk; finished chunks are kept, the commit is whole or is not made.
 
-The flows hand in how a chunk is run (a Prefect task); this module knows nothing of Prefect.
+A runner says where a chunk is done: in this thread, in threads or processes, in tasks of an orchestrator. This module
+knows nothing of them.
 """
 
 from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
-from rubrics.records.census import CensusLine
-from rubrics.store.store import StageRun, Store
+from rubrics.errors import UsageError
+from rubrics.stages.options import Options
+from rubrics.store.chunks import Done, Output, read_record, write_record
+from rubrics.store.commit import StageRun
+from rubrics.store.store import Store
 
 log = logging.getLogger("rubrics")
 
@@ -27,62 +31,131 @@ class Chunk:
 
 
 class Stage(Protocol):
-    """One stage over one store."""
+    """One stage over one store.
+
+    A stage may say more of itself: `unit` (what it counts, if not rollouts), `reads` (the tables that decide what a
+    chunk comes to; then finished chunks are taken over by a later run), `apart` (its chunks may be done in other
+    processes, which open the stage by themselves).
+    """
 
     name: str
 
     def chunks(self) -> Iterable[Chunk]:
         """The work, cut so that a chunk can be lost and done again."""
 
-    def work(self, run: StageRun, chunk: Chunk) -> int:
-        """Do one chunk, writing its rows to `run`; returns how many rollouts were done. Runs in a thread."""
+    def work(self, out: Output, chunk: Chunk) -> int:
+        """Do one chunk, writing its rows to `out`; returns how many rollouts were done. Changes nothing of the stage:
+        it may run in a thread or in another process, or not at all where it was done before."""
 
-    def finish(self, run: StageRun) -> None:
-        """Write what needs all chunks."""
+    def finish(self, run: StageRun, done: Sequence[Done]) -> None:
+        """Say what stays of the tables (`run.carry`), and add what needs all chunks. `done`: chunks in their order,
+        whose rows and census lines are in `run` already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A chunk to be done, as a value: whoever has the store can do it."""
+
+    stage: str
+    options: Options
+    commit: int
+    """The commit that the stage reads."""
+    chunk: Chunk
+    key: str
+    """Under which the finished chunk is kept; empty: it is not."""
+    apart: bool = False
+    """Whether another process may do it."""
 
 
 class Future(Protocol):
-    def result(self) -> Any: ...
+    def result(self) -> Done: ...
 
 
-Submit = Callable[[Stage, StageRun, Chunk], Future]
+Submit = Callable[[Job, Callable[[], Done]], Future]
+"""A runner: does a job here by the function, or elsewhere by the job (`rubrics.stages.jobs.perform`)."""
 
 
-def run_chunk(stage: Stage, run: StageRun, chunk: Chunk) -> int:
-    """The body of the task that a flow makes of a chunk."""
-    return stage.work(run, chunk)
-
-
-def drive(stage: Stage, store: Store, submit: Submit, window: int) -> int:
-    """Run a stage to its end; returns the number of rollouts done, or of what the stage names as its `unit`.
-
-    At most `window` chunks are under way at once. When a chunk fails, nothing of the stage's run is kept.
-    """
-    done, unit = 0, getattr(stage, "unit", "rollouts")
-    with store.writing(stage.name) as run:
-        run.keep("census", "stage <> $stage", stage=stage.name)
-        waiting: deque[Future] = deque()
-        log.info("%s: started", stage.name)
-        for chunk in stage.chunks():
-            waiting.append(submit(stage, run, chunk))
-            if len(waiting) >= window:
-                done += waiting.popleft().result()
-                log.info("%s: %d %s done", stage.name, done, unit, extra={"stage": stage.name, "done": done})
-        while waiting:
-            done += waiting.popleft().result()
-        stage.finish(run)
-    log.info("%s: finished, %d %s", stage.name, done, unit, extra={"stage": stage.name, "done": done})
+def do_chunk(stage: Stage, store: Store, job: Job) -> Done:
+    """Do a chunk and keep what came of it."""
+    out = Output(store.paths.root)
+    done = out.finish(stage.work(out, job.chunk))
+    if job.key:
+        write_record(store.paths.root, job.stage, job.key, done)
     return done
 
 
-def census_rows(lines: Iterable[CensusLine]) -> Iterator[dict[str, Any]]:
-    """Rows of the census table; lines that agree in everything but the count are added up."""
-    totals: dict[tuple[str, ...], int] = {}
-    for line in lines:
-        key = (line.stage, line.subject, line.kind, line.place, line.detail)
-        totals[key] = totals.get(key, 0) + line.count
-    for (stage, subject, kind, place, detail), count in totals.items():
-        yield {"stage": stage, "subject": subject, "kind": kind, "place": place, "detail": detail, "count": count}
+def drive(stage: Stage, store: Store, submit: Submit, window: int, options: Options | None = None) -> int:
+    """Run a stage to its end; returns the number of rollouts done, or of what the stage names as its `unit`.
+
+    At most `window` chunks are under way at once. Chunks that an earlier run finished are taken as they are. A chunk
+    that fails does not stop the others; then nothing is committed, what is done is kept for the next run, and the first
+    failure is raised with a note that names its chunk.
+    """
+    from rubrics.stages.jobs import job_of
+
+    unit = getattr(stage, "unit", "rollouts")
+    with store.writing(stage.name) as run:
+        run.keep("census", "stage <> $stage", stage=stage.name)
+        log.info("%s: started", stage.name)
+        results = _Results(stage.name, unit)
+        for chunk in stage.chunks():
+            job = job_of(stage, store, options or Options(str(store.paths.root)), chunk)
+            kept = read_record(store.paths.root, job.stage, job.key) if job.key else None
+            results.add(chunk, kept or submit(job, lambda job=job: do_chunk(stage, store, job)))  # type: ignore[misc]
+            if results.waiting >= window:
+                results.take()
+        done = results.all()
+        for item in done:
+            run.add(item)
+        stage.finish(run, done)
+    total = sum(item.rollouts for item in done)
+    log.info("%s: finished, %d %s", stage.name, total, unit, extra={"stage": stage.name, "done": total})
+    return total
+
+
+class _Results:
+    """What comes of the chunks, in their order."""
+
+    def __init__(self, stage: str, unit: str) -> None:
+        self._stage, self._unit = stage, unit
+        self._waiting: deque[tuple[Chunk, Future | Done]] = deque()
+        self._done: list[Done] = []
+        self._failed: list[tuple[str, Exception]] = []
+        self._rollouts = 0
+
+    @property
+    def waiting(self) -> int:
+        return sum(not isinstance(item, Done) for _, item in self._waiting)
+
+    def add(self, chunk: Chunk, item: Future | Done) -> None:
+        self._waiting.append((chunk, item))
+
+    def take(self) -> None:
+        chunk, item = self._waiting.popleft()
+        try:
+            done = item if isinstance(item, Done) else item.result()
+        except UsageError:
+            raise  # what was asked cannot be done: no other chunk can do it either
+        except Exception as error:
+            log.warning("%s: chunk %s failed: %s", self._stage, chunk.label, error)
+            self._failed.append((chunk.label, error))
+            return
+        self._done.append(done)
+        self._rollouts += done.rollouts
+        said = {"stage": self._stage, "done": self._rollouts}
+        log.info("%s: %d %s done", self._stage, self._rollouts, self._unit, extra=said)
+
+    def all(self) -> list[Done]:
+        """Wait for the rest. Raises what the first chunk failed by."""
+        while self._waiting:
+            self.take()
+        if self._failed:
+            label, error = self._failed[0]
+            others = f" (and {len(self._failed) - 1} more)" if len(self._failed) > 1 else ""
+            done = f"{len(self._done)} chunks are finished and kept" if self._done else "no other chunk was done"
+            error.add_note(f"stage {self._stage}: chunk {label} failed{others}; {done}; the same command does the rest")
+            raise error
+        return self._done
 
 
 def record_row(record: Any) -> dict[str, Any]:
@@ -90,14 +163,21 @@ def record_row(record: Any) -> dict[str, Any]:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(record).items()}
 
 
-@dataclass(frozen=True, slots=True)
-class _Done:
-    value: int
+def run_job(job: Job, here: Callable[[], Done]) -> Done:
+    """The body of the task that a flow makes of a job."""
+    return here()
 
-    def result(self) -> int:
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A `Future` that is over."""
+
+    value: Done
+
+    def result(self) -> Done:
         return self.value
 
 
-def run_here(stage: Stage, run: StageRun, chunk: Chunk) -> Future:
+def run_here(job: Job, here: Callable[[], Done]) -> Future:
     """A `Submit` without an orchestrator: the chunk is done at once, in this thread."""
-    return _Done(run_chunk(stage, run, chunk))
+    return Finished(here())

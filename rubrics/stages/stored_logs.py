@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,9 +12,11 @@ from rubrics.records.census import CensusLine
 from rubrics.records.outcomes import Outcome
 from rubrics.records.tasks import Task
 from rubrics.stages.options import Options
-from rubrics.stages.stage import Chunk, census_rows, record_row
+from rubrics.stages.stage import Chunk, record_row
 from rubrics.stages.task_records import task_records
-from rubrics.store.store import StageRun, Store
+from rubrics.store.chunks import Done, Output
+from rubrics.store.commit import StageRun
+from rubrics.store.store import Store
 from rubrics.testing.bounded import Reader
 from rubrics.testing.stored_logs import StoredLog, outcome_of, stored_logs
 
@@ -49,7 +51,7 @@ class StoredLogs:
     def chunks(self) -> Iterable[Chunk]:
         return [Chunk("stored logs", self._options.from_logs, 0)]
 
-    def work(self, run: StageRun, chunk: Chunk) -> int:
+    def work(self, out: Output, chunk: Chunk) -> int:
         owners: dict[tuple[str, str], list[_Attempt]] = {}
         for row in self._store.rows("rollouts", ["rollout_id", "task_id", "run", "policy", "patch"]):
             key = None if row["patch"] is None else patch_key(row["patch"])
@@ -67,7 +69,7 @@ class StoredLogs:
         finally:
             reader.close()
         for outcome in self._found.values():
-            run.append("outcomes", [{**record_row(outcome), "task_id": self._who[outcome.rollout_id].split(",")[0]}])
+            out.append("outcomes", [{**record_row(outcome), "task_id": self._who[outcome.rollout_id].split(",")[0]}])
         return len(self._found)
 
     def _owners(self, attempts: list[_Attempt], log: StoredLog) -> list[_Attempt]:
@@ -110,9 +112,9 @@ class StoredLogs:
     def _note(self, kind: str, place: str, detail: str) -> None:
         self._census.append(CensusLine(self.name, "outcome", kind, place, detail))
 
-    def finish(self, run: StageRun) -> None:
+    def finish(self, run: StageRun, done: Sequence[Done]) -> None:
         again = sorted({source for _, source in self._found}) or [""]
-        run.keep("outcomes", "source NOT IN (SELECT unnest($again))", again=again)
+        run.carry("outcomes", "source IN (SELECT unnest($again))", again=again)
         where = "source NOT IN (SELECT unnest($again)) AND rollout_id IN (SELECT unnest($ids))"
         said: dict[str, list[Outcome]] = {rollout_id: [] for rollout_id in self._who}
         columns = ["rollout_id", "source", "outcome", "detail"]
@@ -122,7 +124,8 @@ class StoredLogs:
             said[outcome.rollout_id].append(outcome)
         for rollout_id, outcomes in said.items():
             self._census += doubts(self.name, rollout_id, self._who[rollout_id], outcomes)
-        run.append("census", census_rows(self._census))
+        for line in self._census:
+            run.note(line)
 
 
 def _may_be(policy: str | None, named: str | None) -> bool:

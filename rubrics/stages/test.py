@@ -6,7 +6,8 @@ What shows that a run did not decide by the tests goes to `audits`, under the sa
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -17,9 +18,11 @@ from rubrics.records.census import CensusLine
 from rubrics.records.tasks import SealedTask, Task
 from rubrics.stages.environments import Opener
 from rubrics.stages.options import Options
-from rubrics.stages.stage import Chunk, census_rows
+from rubrics.stages.stage import Chunk
 from rubrics.stages.task_records import rollout_records, task_records
-from rubrics.store.store import StageRun, Store
+from rubrics.store.chunks import Done, Output
+from rubrics.store.commit import StageRun
+from rubrics.store.store import Store
 from rubrics.testing.bounded import Reader
 from rubrics.testing.flicker import Run, flicker
 from rubrics.testing.run import Prepared, TestRun, infra, prepare_tests, run_tests
@@ -33,11 +36,13 @@ class Test:
 
     __test__ = False
     name = "test"
+    reads = ("tasks", "sealed", "rollouts", "outcomes", "environments")
 
     def __init__(self, store: Store, options: Options, opener: Opener | None = None) -> None:
         self._store = store
         self._options = options
         self._census: list[CensusLine] = []
+        self._said: dict[str, list[CensusLine]] = {}
         self._first = next_run(store)
         self._prepared: dict[str, Prepared | InfraError] = {}
         self._locks: dict[str, threading.Lock] = {}
@@ -67,14 +72,17 @@ class Test:
 
     def _can_run(self, row: dict[str, Any]) -> bool:
         if row["known"] is None:
-            self._note("rollout", "no_task", row["task_id"], "no task row: nothing says what to run")
+            self._left_out("no_task", row["task_id"], "no task row: nothing says what to run")
             return False
         if row["patch"] is None and row["snapshot"] is None:
-            self._note("rollout", "no_patch", row["task_id"], "neither patch nor snapshot: nothing to run")
+            self._left_out("no_patch", row["task_id"], "neither patch nor snapshot: nothing to run")
             return False
         return True
 
-    def work(self, run: StageRun, chunk: Chunk) -> int:
+    def _left_out(self, kind: str, task_id: str, detail: str) -> None:
+        self._census.append(_line("rollout", kind, task_id, detail))
+
+    def work(self, out: Output, chunk: Chunk) -> int:
         task_id, *groups = chunk.items
         task, sealed = task_records(self._store, [task_id])[task_id]
         first = [group[0] for group in groups]
@@ -85,15 +93,17 @@ class Test:
             for repeat in range(self._options.repeat):
                 done = self._run(task, sealed, rollouts[group[0]])
                 self._opener.entered(done.rung or "", group if done.rung else ())
-                run.append("outcomes", [self._row(task_id, rollout_id, repeat, done) for rollout_id in group])
+                out.append("outcomes", [self._row(task_id, rollout_id, repeat, done) for rollout_id in group])
                 for rollout_id in group:
-                    run.append("audits", self._audits(task_id, rollout_id, repeat, done))
+                    out.append("audits", self._audits(task_id, rollout_id, repeat, done))
                 if done.outcome == "infra":
-                    self._note("rollout", "infra", task_id, done.detail, len(group))
+                    out.note(_line("rollout", "infra", task_id, done.detail, len(group)))
                 else:
                     runs.append((done.outcome, done.tests))
             if (found := flicker(runs)) is not None:
-                self._note("rollout", "flickering", task_id, found, len(group))
+                out.note(_line("rollout", "flickering", task_id, found, len(group)))
+        out.keep("entered", self._opener.entered_of([rollout_id for group in groups for rollout_id in group]))
+        out.keep("task", [asdict(line) for line in self._said.get(task_id, ())])
         return chunk.rollouts
 
     def _earlier(self, rollout_ids: list[str]) -> dict[str, list[Run]]:
@@ -125,7 +135,7 @@ class Test:
         try:
             prepared = prepare_tests(self._opener, task, sealed, timeout, original, self._reader)
         except InfraError as error:
-            self._note("task", error.kind, task.task_id, f"no rollout of it can be tested here: {error}")
+            self._say("task", error.kind, task.task_id, f"no rollout of it can be tested here: {error}")
             return error
         found = prepared.calibration
         no_say = "PASS_TO_PASS tests that the reference itself does not pass here decide nothing"
@@ -133,13 +143,13 @@ class Test:
         self._few("flickering", task, "tests that come out differently in runs of the reference", found.flickering)
         if not found.canaries:
             detail = "no tests of our own can be put beside the listed ones: a subverted runner would not show"
-            self._note("task", "no_canaries", task.task_id, detail)
+            self._say("task", "no_canaries", task.task_id, detail)
         return prepared
 
     def _few(self, kind: str, task: Task, what: str, tests: tuple[str, ...]) -> None:
         if tests:
             some = ", ".join(tests[:5]) + (", ..." if len(tests) > 5 else "")
-            self._note("task", kind, task.task_id, f"{what}: {some}", len(tests))
+            self._say("task", kind, task.task_id, f"{what}: {some}", len(tests))
 
     def _row(self, task_id: str, rollout_id: str, repeat: int, done: TestRun) -> dict[str, Any]:
         return {
@@ -158,19 +168,27 @@ class Test:
                 "code_version": __version__,
             }  # fmt: skip
 
-    def _note(self, subject: Any, kind: str, place: str, detail: str, count: int = 1) -> None:
+    def _say(self, subject: Any, kind: str, task_id: str, detail: str, count: int = 1) -> None:
+        """Note what is said once of a task, whichever of its chunks comes first."""
         with self._lock:
-            self._census.append(CensusLine(self.name, subject, kind, place, detail, count))
+            self._said.setdefault(task_id, []).append(_line(subject, kind, task_id, detail, count))
 
-    def finish(self, run: StageRun) -> None:
+    def finish(self, run: StageRun, done: Sequence[Done]) -> None:
         run.carry("outcomes")
         run.carry("audits")
-        run.append("census", census_rows([*self._opener.census(self.name), *self._census]))
+        tasks = {CensusLine(**line) for item in done for line in item.kept["task"]}
+        entered = (item.kept["entered"] for item in done)
+        for line in (*self._opener.census(self.name, entered), *self._census, *sorted(tasks, key=str)):
+            run.note(line)
         self.close()
 
     def close(self) -> None:
         self._opener.close()
         self._reader.close()
+
+
+def _line(subject: Any, kind: str, place: str, detail: str, count: int = 1) -> CensusLine:
+    return CensusLine(Test.name, subject, kind, place, detail, count)
 
 
 def next_run(store: Store) -> int:

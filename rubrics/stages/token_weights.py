@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -14,9 +14,11 @@ from rubrics.rewards.config import ENGINE_VERSION
 from rubrics.rewards.tokens import TokenWeights, token_mass, token_weights
 from rubrics.stages.options import Options
 from rubrics.stages.reward_config import reward_config
-from rubrics.stages.stage import Chunk, census_rows
+from rubrics.stages.stage import Chunk
 from rubrics.store.arrays import floats
-from rubrics.store.store import StageRun, Store
+from rubrics.store.chunks import Done, Output
+from rubrics.store.commit import StageRun
+from rubrics.store.store import Store
 from rubrics.store.streams import stream
 from rubrics.store.token_rows import span_table
 
@@ -95,17 +97,17 @@ class WeightTokens:
         for place, table in enumerate(self._tables()):
             yield Chunk(f"rollouts {place}", (table,), table.num_rows)
 
-    def work(self, run: StageRun, chunk: Chunk) -> int:
+    def work(self, out: Output, chunk: Chunk) -> int:
         table = chunk.items[0]
         batch, advantage, _, clean = _arrays(table)
         sign = np.where(np.isnan(clean), 0, np.sign(advantage))
         weights, kappa = self._weights, self._config.tokens.kappa
         others = np.select([sign > 0, sign < 0], [weights.alpha[batch], weights.beta[batch]], np.nan)
         flagged = np.select([sign > 0, sign < 0], [0.0, kappa], np.nan)
-        run.append_table("token_weights", span_table(table, others, flagged, self._config.digest(), ENGINE_VERSION))
+        out.append_table("token_weights", span_table(table, others, flagged, self._config.digest(), ENGINE_VERSION))
         return chunk.rollouts
 
-    def finish(self, run: StageRun) -> None:
+    def finish(self, run: StageRun, done: Sequence[Done]) -> None:
         run.append("token_weights", ())
         run.append("token_batches", self._batch_rows())
         counts = {name: int(getattr(self._weights, name).sum()) for name in _DETAILS}
@@ -114,7 +116,8 @@ class WeightTokens:
         ]
         if missing := int(self._uncounted.sum()):
             lines.append(CensusLine(self.name, "rollout", "no_token_counts", "", "kept, but without weights", missing))
-        run.append("census", census_rows(lines))
+        for line in lines:
+            run.note(line)
 
     def _batch_rows(self) -> Iterator[dict[str, Any]]:
         ends = {"config_digest": self._config.digest(), "engine_version": ENGINE_VERSION}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -36,16 +36,22 @@ def told_as_store_error(root: Path) -> Iterator[None]:
         raise StoreError(f"{root}: {str(error).splitlines()[0]}; {way}") from None
 
 
-def check_unique(tables: Mapping[str, Sequence[Path]]) -> None:
-    """Raises `StoreError` when rows of a table, given with its parts, share a key."""
+def check_keys(table: str, old: Sequence[Path], new: Sequence[Path]) -> None:
+    """Raises `StoreError` when rows of the new parts of a table share a key, with each other or with an old one."""
+    if not new:
+        return
+    names = TABLES[table].key
+    key = ", ".join(f'"{column}"' for column in names)
+    same = " AND ".join(f'old."{column}" IS NOT DISTINCT FROM new."{column}"' for column in names)
+    source = "read_parquet({}, hive_partitioning = false)"
+    query = f"SELECT {key}, count(*) FROM {source.format('$new')} GROUP BY ALL HAVING count(*) > 1 LIMIT 1"
+    parameters = {"new": [str(part) for part in new]}
     with duckdb.connect() as connection:
-        for name, parts in tables.items():
-            if not parts:
-                continue
-            key = ", ".join(f'"{column}"' for column in TABLES[name].key)
-            source = "read_parquet($parts, hive_partitioning = false)"
-            query = f"SELECT {key}, count(*) FROM {source} GROUP BY ALL HAVING count(*) > 1 LIMIT 1"
-            for *values, times in connection.execute(query, {"parts": [str(part) for part in parts]}).fetchall():
-                found = dict(zip(TABLES[name].key, values, strict=True))
-                said = f"key {found} stands {times} times; keys are unique, nothing was written"
-                raise StoreError(f"table {name}: {said}")
+        found = connection.execute(query, parameters).fetchall()
+        if not found and old:
+            both = f"{source.format('$new')} AS new SEMI JOIN {source.format('$old')} AS old ON {same}"
+            parameters["old"] = [str(part) for part in old]
+            found = connection.execute(f"SELECT {key}, 2 FROM {both} LIMIT 1", parameters).fetchall()
+    for *values, times in found:
+        said = f"key {dict(zip(names, values, strict=True))} stands {times} times; keys are unique, nothing was written"
+        raise StoreError(f"table {table}: {said}")

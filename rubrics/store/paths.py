@@ -18,7 +18,11 @@ class StorePaths:
       views.sql                      `duckdb -init views.sql` started here
       report.html
       rubrics/<task>.<kind>.yaml     the rubrics, for people to read and edit
-      tables/<table>/<run>-<n>-<digest>.parquet
+      tables/<table>/<digest>.parquet    parts, named after their bytes
+      history/<commit>.json          what the manifest said at every commit
+      files/<digest>                 texts that were written with commits
+      work/<stage>/<key>.json        finished chunks of a stage that has not ended
+      .pending/<commit>/             files of a commit that are not in place yet
       .lock                          held by the one process that writes
     ```
     """
@@ -49,8 +53,24 @@ class StorePaths:
     def lock(self) -> Path:
         return self.root / ".lock"
 
-    def part(self, table: str, run_id: str, number: int, digest: str) -> Path:
-        return self.tables / table / f"{run_id}-{number:05d}-{digest}.parquet"
+    @property
+    def history(self) -> Path:
+        return self.root / "history"
+
+    @property
+    def work(self) -> Path:
+        return self.root / "work"
+
+    @property
+    def pending(self) -> Path:
+        return self.root / ".pending"
+
+    def file(self, digest: str) -> Path:
+        """A text that was written with a commit."""
+        return self.root / "files" / digest
+
+    def part(self, table: str, digest: str) -> Path:
+        return self.tables / table / f"{digest}.parquet"
 
     def rubric(self, safe_task: str, kind: Kind) -> Path:
         """`safe_task` is a name made by `rubrics.ingest.names.safe_name`."""

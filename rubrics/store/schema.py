@@ -24,7 +24,7 @@ from rubrics.store.columns import (
 )
 from rubrics.vocabulary import Fact
 
-FORMAT_MAJOR = 1
+FORMAT_MAJOR = 2
 """Raised when a reader of the old format could misread the new one."""
 
 WIDE_ROW_GROUP = 128

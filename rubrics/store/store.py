@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
-import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,17 +12,20 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from rubrics import __version__
+from rubrics.digests import digest128
 from rubrics.errors import StoreError, UsageError
-from rubrics.store.connections import check_unique, closed_connection, told_as_store_error
+from rubrics.store.commit import StageRun
+from rubrics.store.connections import closed_connection, told_as_store_error
 from rubrics.store.files import TEMPORARY, locked, write_atomic
-from rubrics.store.manifest import Manifest, Version, is_lost, read_manifest, write_manifest
-from rubrics.store.part_files import check_parts
-from rubrics.store.parts import PartWriter, Row
+from rubrics.store.manifest import Manifest, Version, as_after, history_file, is_lost, read_manifest, write_manifest
+from rubrics.store.part_files import check_parts, version_of
 from rubrics.store.paths import StorePaths
+from rubrics.store.pending import Pending, settle
 from rubrics.store.schema import TABLES
-from rubrics.store.views import named_views, table_source, tables_meant, views_sql
+from rubrics.store.views import named_views, parts_source, table_source, tables_meant, views_sql
 
-_NOTHING = Version("", (), 0)
+_NOTHING = Version()
 
 
 class Store:
@@ -48,7 +51,7 @@ class Store:
         if store.paths.root.exists() and not _is_new(store.paths.root):
             raise StoreError(f"{root}: not empty and not a store; name another folder with --store")
         store.paths.root.mkdir(parents=True, exist_ok=True)
-        write_manifest(store.paths.manifest, Manifest())
+        write_manifest(store.paths.root, Manifest())
         return store
 
     @classmethod
@@ -133,6 +136,40 @@ class Store:
                 self._instance = closed_connection("allowed_directories", [self.paths.tables])
             return self._instance.cursor()
 
+    def parts_of_this_version(self, table: str) -> list[str]:
+        """Parts of a table that were written by this version of the program."""
+        parts = (self.manifest().current(table) or _NOTHING).parts
+        return [part for part in parts if version_of(self.paths.root / part) == __version__]
+
+    def unmeasured(self, parts: Sequence[str], size: int) -> Iterator[list[dict[str, Any]]]:
+        """Ids of rollouts and tasks, at most `size` at a time: those that none of these parts of `facts` is about."""
+        known = f"SELECT rollout_id FROM {parts_source([self.paths.root / part for part in parts])}" if parts else ""
+        where = f"rollout_id NOT IN ({known})" if parts else "true"
+        yield from self.batches("rollouts", ["rollout_id", "task_id"], where, size)
+
+    def parts_with(self, table: str, where: str, parameters: Mapping[str, Any]) -> frozenset[str]:
+        """The parts of a table that hold a row which satisfies `where`, as the manifest names them."""
+        parts = (self.manifest().current(table) or _NOTHING).parts
+        sources = [
+            f"SELECT {number} AS part, count(*) AS n FROM {parts_source([self.paths.root / part])} WHERE {where}"
+            for number, part in enumerate(parts)
+        ]
+        if not sources:
+            return frozenset()
+        with told_as_store_error(self.paths.root), self._reader() as connection:
+            found = connection.execute(" UNION ALL ".join(sources), dict(parameters) or None).fetchall()
+        return frozenset(parts[number] for number, rows in found if rows)
+
+    def arrow_of(
+        self, table: str, parts: Sequence[str], where: str, parameters: Mapping[str, Any]
+    ) -> Iterator[pa.Table]:
+        """Rows of some parts that satisfy `where`, as Arrow tables."""
+        check_parts(self.paths.root, table, parts)
+        with told_as_store_error(self.paths.root), self._reader() as connection:
+            for part in parts:
+                query = f"SELECT * FROM {parts_source([self.paths.root / part])} WHERE {where}"
+                yield connection.sql(query, params=dict(parameters) or None).to_arrow_table()
+
     @contextmanager
     def writing(self, stage: str = "") -> Iterator[StageRun]:
         """One run of a stage: every table it writes becomes current together, at the end, or none does.
@@ -140,6 +177,7 @@ class Store:
         Raises `StoreError` when another process is writing, when rows break a table's key or leave a column's range.
         """
         with locked(self.paths.lock):
+            self._sweep()
             run = StageRun(self, stage)
             try:
                 yield run
@@ -148,84 +186,63 @@ class Store:
                 run.discard()
                 raise
 
-    def clean(self) -> int:
-        """Delete older versions and parts that no version names; returns how many files went."""
+    def _sweep(self) -> None:
+        """Finish what a killed process left half done. Nobody else writes: the lock is held."""
+        settle(self.paths, self.manifest().commit)
+        for file in self.paths.tables.rglob(TEMPORARY):
+            file.unlink(missing_ok=True)
+
+    def restore(self, past: Manifest) -> Manifest:
+        """Make the tables what they were at a past commit, by a commit of its own; returns the manifest then.
+
+        Raises `StoreError` when a part of then is not there any more, or is damaged.
+        """
         with locked(self.paths.lock):
-            manifest = self.manifest().only_current()
-            write_manifest(self.paths.manifest, manifest)
+            self._sweep()
+            now = self.manifest()
+            for name, version in past.tables.items():
+                check_parts(self.paths.root, name, version.parts)
+            files = Pending(self.paths, now.commit + 1)
+            for name, digest in past.files.items():
+                files.write(self.paths.root / name, self._text(digest))
+            manifest = as_after(past, now, f"restore {past.commit}")
+            write_manifest(self.paths.root, manifest)
+            files.put_in_place()
+            for name in now.files.keys() - past.files.keys():
+                (self.paths.root / name).unlink(missing_ok=True)
+            write_atomic(self.paths.views, views_sql(manifest))
+            return manifest
+
+    def _text(self, digest: str) -> str:
+        """A text that was written with a commit. Raises `StoreError` when it is not what was written."""
+        file = self.paths.file(digest)
+        try:
+            text = file.read_text("utf-8")
+        except (OSError, UnicodeDecodeError):
+            text = ""
+        if digest128([text]) != digest:
+            raise StoreError(f"{file}: is not there, or damaged; put it back from a copy, or restore another commit")
+        return text
+
+    def clean(self) -> int:
+        """Delete the history, finished chunks of stages that did not end, and parts that the manifest does not name;
+        returns how many files went."""
+        with locked(self.paths.lock):
+            self._sweep()
+            manifest = self.manifest()
             write_atomic(self.paths.views, views_sql(manifest))
             kept = {self.paths.root / part for part in manifest.parts()}
             doomed = [file for file in self.paths.tables.rglob("*") if file.is_file() and file not in kept]
+            doomed += [file for file in self.paths.work.rglob("*") if file.is_file()]
+            texts = set(manifest.files.values())
+            doomed += [file for file in self.paths.root.glob("files/*") if file.name not in texts]
+            latest = history_file(self.paths.root, manifest.commit)
+            doomed += [file for file in self.paths.history.glob("*") if file != latest]
             doomed += self.paths.root.glob(TEMPORARY)
             for file in doomed:
                 file.unlink()
+            shutil.rmtree(self.paths.work, ignore_errors=True)
             return len(doomed)
-
-
-class StageRun:
-    """The tables one stage run writes. Made by `Store.writing`; chunks in several threads may add to it."""
-
-    def __init__(self, store: Store, stage: str) -> None:
-        self._store = store
-        self._stage = stage
-        self._commit = store.manifest().commits + 1
-        self._writers: dict[str, PartWriter] = {}
-        self._lock = threading.Lock()
-        self._ended = False
-        self.run_id = uuid.uuid4().hex[:16]
-
-    def append(self, table: str, rows: Iterable[Row]) -> None:
-        """Add rows. A table named here is replaced as a whole by what this run wrote, also when that is nothing."""
-        with self._lock:
-            self._writer(table).append(rows)
-
-    def append_table(self, table: str, rows: pa.Table) -> None:
-        """Add rows that are an Arrow table in the table's own schema."""
-        with self._lock:
-            self._writer(table).append_table(rows)
-
-    def carry(self, table: str) -> None:
-        """Take the current parts over as they are; what this run adds comes beside them."""
-        current = self._store.manifest().current(table)
-        with self._lock:
-            self._writer(table).carry(current)
-
-    def keep(self, table: str, where: str, **parameters: Any) -> None:
-        """Carry the current rows that satisfy `where` over into this run's version."""
-        for batch in self._store.batches(table, where=where, **parameters):
-            self.append(table, batch)
-
-    def _writer(self, table: str) -> PartWriter:
-        if self._ended:
-            raise StoreError(f"table {table}: rows come after their stage run has ended; run the stage again")
-        if table not in self._writers:
-            self._writers[table] = PartWriter(self._store.paths, TABLES[table], self.run_id, self._stage, self._commit)
-        return self._writers[table]
-
-    def commit(self) -> None:
-        root = self._store.paths.root
-        manifest = self._store.manifest()
-        changed = {name: writer for name, writer in self._writers.items() if not writer.changes_nothing}
-        versions = {}
-        for name, writer in changed.items():
-            writer.finish(sorted(changed))
-            check_parts(root, name, writer.carried)
-            parts = (*writer.carried, *(str(part.relative_to(root)) for part in writer.parts))
-            versions[name] = Version(self.run_id, parts, writer.rows)
-        with told_as_store_error(root):
-            check_unique({name: [root / part for part in version.parts] for name, version in versions.items()})
-        manifest = manifest.with_versions(versions)
-        write_manifest(self._store.paths.manifest, manifest)
-        write_atomic(self._store.paths.views, views_sql(manifest))
-        self._ended = True
-
-    def discard(self) -> None:
-        """Delete what this run wrote, except what the manifest names: then only `views.sql` could not be written."""
-        with self._lock:
-            self._ended = True
-            named = {self._store.paths.root / part for part in self._store.manifest().parts()}
-            for writer in self._writers.values():
-                writer.discard(named)
 
 
 def distinct(names: Sequence[str]) -> list[str]:
@@ -241,4 +258,4 @@ def distinct(names: Sequence[str]) -> list[str]:
 
 def _is_new(root: Path) -> bool:
     """A folder without anything but what a store leaves that was killed while it was made."""
-    return all(item.name == ".lock" or item.match(TEMPORARY) for item in root.iterdir())
+    return all(item.name in (".lock", "history") or item.match(TEMPORARY) for item in root.iterdir())

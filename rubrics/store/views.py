@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -32,8 +33,12 @@ def table_source(table: Table, manifest: Manifest, root: Path | None) -> str:
     if version is None or not version.parts:
         columns = ", ".join(f'CAST(NULL AS {_SQL_TYPES[field.type]}) AS "{field.name}"' for field in table.columns)
         return f"(SELECT {columns} WHERE false)"
-    parts = [part if root is None else str(root / part) for part in version.parts]
-    listed = ", ".join("'" + part.replace("'", "''") + "'" for part in parts)
+    return parts_source([Path(part) if root is None else root / part for part in version.parts])
+
+
+def parts_source(parts: Sequence[Path]) -> str:
+    """A FROM clause over some parts."""
+    listed = ", ".join("'" + str(part).replace("'", "''") + "'" for part in parts)
     return f"read_parquet([{listed}], hive_partitioning = false)"  # a folder `a=b` above the store is no column
 
 
