@@ -28,7 +28,7 @@ COMMAND = Path(sys.executable).with_name("rubrics")
 def ingested(root: Path, dumps: tuple[Path, ...], **more: Any) -> tuple[Store, Options]:
     options = Options(str(root), dumps=tuple(map(str, dumps)), data=(str(SAMPLE),), env="bubblewrap", **more)
     store = Store.create(root)
-    drive(Ingest(options), store, run_here, 1)
+    drive(Ingest(store, options), store, run_here, 1)
     return store, options
 
 

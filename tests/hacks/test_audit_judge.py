@@ -80,7 +80,7 @@ def store(tmp_path: Path) -> tuple[Store, Options]:
     dumps = tuple(str(SAMPLE / name) for name in ("tasks.jsonl", "runs", "outcomes.json"))
     options = Options(str(tmp_path / "store"), dumps=dumps)
     store = Store.create(Path(options.store))
-    for stage in (Ingest(options), Facts(store, options), Synthesize(store, options), Score(store, options)):
+    for stage in (Ingest(store, options), Facts(store, options), Synthesize(store, options), Score(store, options)):
         drive(stage, store, run_here, 1)
     return store, options
 

@@ -33,7 +33,7 @@ def store_of(root: Path, *rows: dict[str, Any]) -> Store:
     dump = root / "rows.jsonl"
     dump.write_text("".join(json.dumps(row) + "\n" for row in (TASK, *rows)), "utf-8")
     store = Store.create(root / "store")
-    drive(Ingest(Options(str(store.paths.root), dumps=(str(dump),))), store, run_here, 1)
+    drive(Ingest(store, Options(str(store.paths.root), dumps=(str(dump),))), store, run_here, 1)
     return store
 
 

@@ -32,7 +32,7 @@ SUSPECTED = {
 def ingested(folder: Path, *dumps: Path) -> tuple[Store, Options]:
     options = Options(str(folder / "store"), dumps=tuple(map(str, dumps)))
     store = Store.create(Path(options.store))
-    drive(Ingest(options), store, run_here, 1)
+    drive(Ingest(store, options), store, run_here, 1)
     return store, options
 
 

@@ -18,7 +18,7 @@ TASK = {"kind": "task", "task_id": "t-1", "spec": "fix"}
 def ingest(store: Path, *dumps: Path, **options: Any) -> Store:
     made = Options(str(store), dumps=tuple(map(str, dumps)), **options)
     opened = Store.create(store)
-    drive(Ingest(made), opened, run_here, 1)
+    drive(Ingest(opened, made), opened, run_here, 1)
     return opened
 
 

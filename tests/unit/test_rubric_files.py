@@ -272,8 +272,15 @@ def test_fared_note_author_order_and_layout_keep_the_digest() -> None:
 
 @pytest.fixture
 def paths(tmp_path: Path) -> StorePaths:
-    rubric_files.save(StorePaths(tmp_path), rubric())
-    return StorePaths(tmp_path)
+    return saved(Store.create(tmp_path), rubric())
+
+
+def saved(store: Store, *rubrics: Rubric) -> StorePaths:
+    with store.writing() as run:
+        for item in rubrics:
+            rubric_files.save(run, store.paths, item)
+        assert not list(store.paths.rubrics.glob("*")), "files come with the commit, not before"
+    return store.paths
 
 
 def file_of(paths: StorePaths) -> Path:
@@ -335,14 +342,13 @@ def test_an_edited_file_is_set_aside_also_when_it_cannot_be_read(paths: StorePat
     aside = rubric_files.set_edited_aside(paths, rubric(), {rubric_digest(rubric())})
     assert aside is not None
     assert (paths.rubrics / aside).read_bytes() == edited
-    assert sorted(os.listdir(paths.rubrics)) == [aside]
-    assert not list(paths.rubrics.glob("*.yaml"))
+    assert sorted(os.listdir(paths.rubrics)) == sorted([aside, file.name]), "the file stays until the commit"
 
 
 def test_the_file_name_of_a_hostile_task_stays_in_the_folder(tmp_path: Path, evaluator: RuleEvaluator) -> None:
-    paths = StorePaths(tmp_path / "store")
-    for name in ("../../etc/passwd", "/abs", "..", ".", "a\nb", "x" * 300, "con:aux?", "é"):
-        rubric_files.save(paths, rubric(task_id=name))
+    names = ("../../etc/passwd", "/abs", "..", ".", "a\nb", "x" * 300, "con:aux?", "é")
+    paths = saved(Store.create(tmp_path / "store"), *(rubric(task_id=name) for name in names))
+    for name in names:
         (loaded,) = rubric_files.load(paths, name, evaluator).values()
         assert loaded.task_id == name
     assert [item.name for item in tmp_path.iterdir()] == ["store"]

@@ -163,7 +163,8 @@ def test_without_a_known_outcome_no_rubric_is_written_and_the_census_says_so(tmp
     assert studied(store) == []
     assert store.count("rubrics") == store.count("grades") == 0
     assert not list(store.paths.rubrics.glob("*"))
-    lines = store.query("SELECT stage, kind, place FROM census WHERE stage IN ('synthesize', 'score')").to_pylist()
+    query = "SELECT stage, kind, place FROM census WHERE stage IN ('synthesize', 'score') ORDER BY stage"
+    lines = store.query(query).to_pylist()
     assert [tuple(row.values()) for row in lines] == [
         ("score", "no_rubric", "o__r-1"), ("synthesize", "no_study", "o__r-1"),
     ]  # fmt: skip
