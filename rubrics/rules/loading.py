@@ -180,7 +180,7 @@ def _composed_in_c(text: str) -> yaml.Node | None:
                 depth += 1
             elif isinstance(event, yaml.CollectionEndEvent):
                 depth -= 1
-            if depth > MAX_DEPTH or isinstance(event, yaml.AliasEvent):
+            if depth > MAX_DEPTH or isinstance(event, yaml.AliasEvent) or getattr(event, "tag", None) is not None:
                 return None
         return yaml.compose(text, Loader=_COMPOSE_IN_C)
     except yaml.YAMLError:

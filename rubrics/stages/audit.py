@@ -45,6 +45,11 @@ class Audit:
         self._sources = (SOURCE, self._judging.source) if self._judging else (SOURCE,)
         self._chunks = list(task_chunks(store, options))
 
+    @property
+    def apart(self) -> bool:
+        """Without a judge it can be done in other processes."""
+        return self._judging is None
+
     def chunks(self) -> Iterable[Chunk]:
         return self._chunks
 

@@ -41,6 +41,8 @@ class Ingest:
         self._options = options
         self._known: dict[str, KnownRows] = {}
         self._census: list[CensusLine] = []
+        self._stale: set[str] = set()
+        """Rollouts whose facts are to be measured again."""
 
     def chunks(self) -> Iterable[Chunk]:
         return [Chunk("dumps", self._options.dumps, 0)]
@@ -61,6 +63,8 @@ class Ingest:
             elif isinstance(record, Rollout):
                 task_of[record.rollout_id] = record.task_id
                 row = {name: getattr(record, name) for name in _ROLLOUT_FIELDS}
+                if stored.exit_status.get(record.rollout_id, record.exit_status) != record.exit_status:
+                    self._stale.add(record.rollout_id)
                 row["duplicate_of"] = stored.first_like(record)
                 out.append("rollouts", self._known["rollouts"].new([row]))
                 out.append("transcripts", _transcript_rows(record, stored.transcripts))
@@ -81,8 +85,7 @@ class Ingest:
             if known.replaces:
                 detail = f"rows of `{table}` that these dumps say otherwise; `rubrics history` has what was there"
                 run.note(CensusLine(self.name, "row", "replaced", table, detail, known.replaces))
-        where, parameters = self._known["rollouts"].replaced()
-        run.carry("facts", where, **parameters)  # they are measured again
+        run.carry("facts", "rollout_id IN (SELECT unnest($stale))", stale=sorted(self._stale))
         if kept := self._known["rollouts"].untouched:
             run.note(CensusLine(self.name, "rollout", "kept", "", "rollouts of earlier dumps, which stay", kept))
         for line in self._census:
@@ -129,9 +132,11 @@ class _Stored:
                     self.measured.setdefault(row["rollout_id"], []).append(Outcome(**row))
                 else:
                     self.recorded.append((row["rollout_id"], f"{row['rollout_id']}{SEPARATOR}{row['source']}"))
-        columns = ["rollout_id", "task_id", "content_digest", "duplicate_of"]
+        self.exit_status: dict[str, str | None] = {}
+        columns = ["rollout_id", "task_id", "content_digest", "duplicate_of", "exit_status"]
         for batch in store.batches("rollouts", columns):
             for row in batch:
+                self.exit_status[row["rollout_id"]] = row["exit_status"]
                 if row["duplicate_of"] is None:
                     self._first[row["task_id"], row["content_digest"]] = row["rollout_id"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
@@ -108,9 +108,12 @@ def _stages(
 
 def stage_apart(name: str, store: Store, options: Options) -> Stage:
     """A stage of those whose chunks other processes may do, opened in one of them."""
-    if name != "facts":
+    made: dict[str, Callable[[Store, Options], Stage]] = {
+        "facts": Facts, "synthesize": Synthesize, "score": Score, "audit": Audit
+    }  # fmt: skip
+    if name not in made:
         raise UsageError(f"stage {name!r} is done in one process")
-    return Facts(store, options)
+    return made[name](store, options)
 
 
 def _opened(store: Store, options: Options, stack: ExitStack) -> Environment:

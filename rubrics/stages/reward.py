@@ -20,6 +20,7 @@ from rubrics.store.arrays import placed
 from rubrics.store.chunks import Done, Output
 from rubrics.store.commit import StageRun
 from rubrics.store.reward_rows import reward_table
+from rubrics.store.scored import last_judge
 from rubrics.store.store import Store
 from rubrics.store.streams import stream, whole
 
@@ -29,7 +30,6 @@ _INPUTS = """
 SELECT * EXCLUDE (for_judge) FROM reward_inputs
 WHERE {} AND for_judge IS NOT DISTINCT FROM $judge ORDER BY task_id, group_id, rollout_id
 """
-LAST_JUDGE = "stage = 'score' AND kind = 'judge'"
 _JUDGES = "SELECT DISTINCT judge FROM grades WHERE rubric_digest IN (SELECT rubric_digest FROM rubrics) ORDER BY judge"
 _RANKINGS = "SELECT * FROM rankings WHERE task_id IN (SELECT unnest($tasks))"
 _SPREADS = """
@@ -112,8 +112,8 @@ def chosen_judge(store: Store, options: Options) -> str | None:
     if options.model and len(wanted) > 1:
         wanted = [name for name in wanted if name.endswith(f":{options.model}")]
     if len(wanted) > 1:
-        last = {row["place"] for row in store.rows("census", ["stage", "subject", "kind", "place"], LAST_JUDGE)}
-        wanted = [name for name in wanted if name in last]
+        last = last_judge(store)
+        wanted = [name for name in wanted if name == last]
     if len(wanted) == 1 or not found:
         return wanted[0] if wanted else None
     asked = "" if options.judge is None else f" {options.judge!r} is not one of them;"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,17 @@ from rubrics.store.paths import StorePaths
 def save(run: StageRun, paths: StorePaths, rubric: Rubric) -> None:
     """Have the rubric's file written with what the run writes."""
     run.files.write(paths.rubric(safe_name(rubric.task_id), rubric.kind), to_yaml(rubric))
+
+
+def digests(paths: StorePaths, task_id: str) -> list[str | None]:
+    """Digest of the bytes of each of a task's rubric files; null where there is none."""
+    found: list[str | None] = []
+    for kind in KINDS:
+        try:
+            found.append(blake2b(paths.rubric(safe_name(task_id), kind).read_bytes(), digest_size=16).hexdigest())
+        except FileNotFoundError:
+            found.append(None)
+    return found
 
 
 def load(paths: StorePaths, task_id: str, evaluator: RuleEvaluator) -> dict[Kind, Rubric]:

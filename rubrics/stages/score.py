@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from rubrics import jsonio
 from rubrics.environments.session import Environment
 from rubrics.judges import builtin
 from rubrics.judges.judge import Judge
@@ -18,6 +19,7 @@ from rubrics.rules.digest import rubric_digest
 from rubrics.rules.evaluate import Checked, RuleEvaluator
 from rubrics.stages import judging, rubric_files, running
 from rubrics.stages.environments import Opener
+from rubrics.stages.jobs import code_digest
 from rubrics.stages.measured import measured_tasks, refuse_unmeasured
 from rubrics.stages.options import Options
 from rubrics.stages.stage import Chunk
@@ -25,6 +27,7 @@ from rubrics.stages.tasks import task_chunks
 from rubrics.store.chunks import Done, Output
 from rubrics.store.commit import StageRun
 from rubrics.store.grade_rows import grade_table
+from rubrics.store.scored import LAST_JUDGE, inputs_of, scored, scored_rows
 from rubrics.store.store import Store
 
 
@@ -46,7 +49,8 @@ class Score:
     """Writes `grades` of the chosen tasks by one judge, and `rubrics` and `contrasts` where they are not up to date;
     with a judge that asks a model also `judgements`, and what its guard question found to `audits`.
 
-    Rules are evaluated here whoever judges. Every rubric file is loaded and checked before anything is scored.
+    Tasks whose grades rest on what is there now are not scored again. Rules are evaluated here whoever judges. Every
+    rubric file of the others is loaded and checked before anything is scored.
     """
 
     name = "score"
@@ -65,28 +69,53 @@ class Score:
         self._bench = bench
         self._judge = bench.judge.name if bench else builtin.NAME
         self._repeats = options.repeats if bench else 1
-        self._chunks = list(task_chunks(store, options))
-        refuse_unmeasured(store, [task_id for chunk in self._chunks for task_id in chunk.items])
-        self._rubrics: dict[str, dict[Kind, Rubric]] = {}
-        rows = store.rows("rubrics", ["rubric_digest", "author", "prompt_digest", "task_id", "kind"])
+        self._inputs = inputs_of(store, self._settings(), lambda task_id: rubric_files.digests(store.paths, task_id))
+        known = scored(store, self._judge)
+        up_to_date = {task_id for task_id, digest in self._inputs.items() if known.get(task_id) == digest}
+        refuse_unmeasured(store, [task_id for chunk in task_chunks(store, options) for task_id in chunk.items])
+        self._chunks = list(task_chunks(store, options, up_to_date))
+        self._rubrics = self._loaded()
+        entered = environment is not None and any(running.wanted(self._rubrics))
+        self._environment = environment() if environment is not None and entered else None
+
+    def _loaded(self) -> dict[str, dict[Kind, Rubric]]:
+        """The rubrics of the tasks that are to be scored. Raises `RubricError` for a file that is not valid."""
+        rows = self._store.rows("rubrics", ["rubric_digest", "author", "prompt_digest", "task_id", "kind"])
         known = {row["rubric_digest"]: row["author"] for row in rows}
         self._prompts = {row["rubric_digest"]: row["prompt_digest"] for row in rows}
         self._checked: Checked = {}
+        loaded: dict[str, dict[Kind, Rubric]] = {}
         with RuleEvaluator(self._checked) as evaluator:
-            for chunk in self._chunks:
-                for task_id in chunk.items:
-                    found = rubric_files.load(store.paths, task_id, evaluator)
-                    self._rubrics[task_id] = {kind: rubric_files.by_author(item, known) for kind, item in found.items()}
+            for task_id in self._tasks():
+                found = rubric_files.load(self._store.paths, task_id, evaluator)
+                loaded[task_id] = {kind: rubric_files.by_author(item, known) for kind, item in found.items()}
+        return loaded
 
-        entered = environment is not None and any(running.wanted(self._rubrics))
-        self._environment = environment() if environment is not None and entered else None
+    def _tasks(self) -> list[str]:
+        return [task_id for chunk in self._chunks for task_id in chunk.items]
+
+    def _settings(self) -> str:
+        """How scores are made, but for what lies in the store."""
+        options = self._options
+        asked = [self._bench.sampling, options.passes_only, options.room, options.extra] if self._bench else []
+        return jsonio.dumps([code_digest(), self._repeats, *asked])
+
+    @property
+    def apart(self) -> bool:
+        """Rules alone can be evaluated in other processes."""
+        return self._bench is None and self._environment is None
 
     def chunks(self) -> Iterable[Chunk]:
         return self._chunks
 
+    def lasting_census(self) -> tuple[str, dict[str, Any]]:
+        """Lines about tasks that are not scored again stay."""
+        return "subject = 'task' AND place NOT IN (SELECT unnest($tasks))", {"tasks": self._tasks()}
+
     def work(self, out: Output, chunk: Chunk) -> int:
         rubrics = {task_id: self._rubrics[task_id] for task_id in chunk.items}
         measured_ids: list[str] = []
+        again: set[str] = set()
         with RuleEvaluator(self._checked) as evaluator:
             for task_id, measured, new in measured_tasks(self._store, rubrics):
                 out.append("contrasts", new)
@@ -103,20 +132,27 @@ class Score:
         for task_id in (name for name, found in rubrics.items() if not found):
             _count(out, task_id, "no_rubric", "no rubric file: nothing to score by; run `rubrics synthesize`")
         if self._environment is not None:
-            self._run(out, self._environment, running.wanted(rubrics))
+            again |= self._run(out, self._environment, running.wanted(rubrics))
         if self._bench:
-            self._judged(out, self._bench, judging.cases(self._store, rubrics, self._options))
+            again |= self._judged(out, self._bench, judging.cases(self._store, rubrics, self._options))
         for who, opener in self._openers():
             out.keep(who, opener.entered_of(measured_ids))
+        out.keep("whole", {task_id: self._inputs[task_id] for task_id in rubrics if task_id not in again})
         return chunk.rollouts
 
-    def _run(self, out: Output, environment: Environment, rubrics: Mapping[str, Mapping[Kind, Rubric]]) -> None:
+    def _run(self, out: Output, environment: Environment, rubrics: Mapping[str, Mapping[Kind, Rubric]]) -> set[str]:
+        """Run the commands of run criteria; returns tasks of which some did not run."""
+        again = set()
         for row in running.run_rows(self._store, rubrics, environment) if rubrics else ():
             out.append("grades", [{**row, "judge": self._judge, "repeat": n} for n in range(self._repeats)])
             if row["value"] is None:
                 _count(out, row["task_id"], row["failure_class"], "commands of run criteria that did not run")
+                again.add(row["task_id"])
+        return again
 
-    def _judged(self, out: Output, bench: Bench, listed: Sequence[tuple[Case, bool]]) -> None:
+    def _judged(self, out: Output, bench: Bench, listed: Sequence[tuple[Case, bool]]) -> set[str]:
+        """Have the cases judged; returns tasks of which some got no verdict."""
+        again = set()
         asked = [case for case, judged in listed if judged]
         done = iter(bench.together([partial(bench.judge.judge, case) for case in asked]))
         guarded: dict[str, dict[str, Any]] = {}
@@ -130,7 +166,9 @@ class Score:
             if judgement.failure_class:
                 why = judging.UNJUDGED if judged else "left out by --passes-only"
                 _count(out, case.task.task_id, judgement.failure_class, why)
+                again |= {case.task.task_id} if judged else set()
         out.append("audits", guarded.values())
+        return again
 
     def finish(self, run: StageRun, done: Sequence[Done]) -> None:
         tasks = sorted(self._rubrics)
@@ -145,6 +183,10 @@ class Score:
         lines: list[CensusLine] = []
         for who, opener in self._openers():
             lines += [replace(line, place=who) for line in opener.census(self.name, (item.kept[who] for item in done))]
+        run.carry("scored", mine, tasks=tasks, judge=self._judge)
+        run.append("scored", scored_rows(self._judge, {t: d for item in done for t, d in item.kept["whole"].items()}))
+        run.carry("chosen", "what = $what", what=LAST_JUDGE)
+        run.append("chosen", [{"what": LAST_JUDGE, "value": self._judge}])
         if {row["judge"] for row in self._store.query("SELECT DISTINCT judge FROM grades").to_pylist()} - {self._judge}:
             lines.append(CensusLine(self.name, "run", "judge", self._judge, "scored last: rewards are its"))
         for line in lines:

@@ -35,7 +35,7 @@ class Stage(Protocol):
 
     A stage may say more of itself: `unit` (what it counts, if not rollouts), `reads` (the tables that decide what a
     chunk comes to; then finished chunks are taken over by a later run), `apart` (its chunks may be done in other
-    processes, which open the stage by themselves).
+    processes, which open the stage by themselves), `lasting_census` (a condition on lines of its census that stay).
     """
 
     name: str
@@ -95,7 +95,8 @@ def drive(stage: Stage, store: Store, submit: Submit, window: int, options: Opti
 
     unit = getattr(stage, "unit", "rollouts")
     with store.writing(stage.name) as run:
-        run.keep("census", "stage <> $stage", stage=stage.name)
+        stays, parameters = getattr(stage, "lasting_census", lambda: ("false", {}))()
+        run.keep("census", f"stage <> $stage OR ({stays})", stage=stage.name, **parameters)
         log.info("%s: started", stage.name)
         results = _Results(stage.name, unit)
         for chunk in stage.chunks():

@@ -67,6 +67,11 @@ class Synthesize:
         self._source: StudySource = DumpSource(options) if options.study_from else StoreSource(store)
         self._chunks = list(task_chunks(store, options, left_out))
 
+    @property
+    def apart(self) -> bool:
+        """Without a model it can be done in other processes."""
+        return self._model is None
+
     def chunks(self) -> Iterable[Chunk]:
         return self._chunks
 

@@ -164,6 +164,25 @@ GRADES = Table(
     made_by="rubrics score",
 )  # fmt: skip
 
+SCORED = Table(
+    "scored",
+    _columns(task_id=TEXT, judge=TEXT, inputs=TEXT),
+    key=("task_id", "judge"),
+    order=("task_id", "judge"),
+    made_by="rubrics score",
+)
+"""Tasks whose grades by a judge are complete, with a digest of what they rest on: as long as that is the same, the task
+is not scored again."""
+
+CHOSEN = Table(
+    "chosen",
+    _columns(what=TEXT, value=TEXT),
+    key=("what",),
+    order=("what",),
+    made_by="rubrics score",
+)
+"""What commands chose last and later ones go by: `judge`, the judge that scored last."""
+
 JUDGEMENTS = Table(
     "judgements",
     _columns(
@@ -280,6 +299,7 @@ TABLES: dict[str, Table] = {
     table.name: table
     for table in (
         TASKS, SEALED, ROLLOUTS, TRANSCRIPTS, ENVIRONMENTS, OUTCOMES, FACTS_TABLE, CONTRASTS_TABLE, STUDIES, RUBRICS,
-        GRADES, JUDGEMENTS, AUDITS, RANKINGS, REWARDS, REWARD_CONFIGS, TOKEN_WEIGHTS, TOKEN_BATCHES, CENSUS,
+        GRADES, SCORED, CHOSEN, JUDGEMENTS, AUDITS, RANKINGS, REWARDS, REWARD_CONFIGS, TOKEN_WEIGHTS, TOKEN_BATCHES,
+        CENSUS,
     )
 }  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rubrics.errors import RubricError
@@ -26,6 +26,8 @@ def shape(node: yaml.Node) -> object:
 
 @needs_libyaml
 @given(st.lists(st.builds("{}: {}".format, st.sampled_from("abcdef"), _LINE), max_size=8))
+@example(["a: !"])
+@example(["a: ! x"])
 def test_what_libyaml_reads_is_what_the_other_reader_reads(lines: list[str]) -> None:
     text = "\n".join(lines)
     fast = loading._composed_in_c(text)

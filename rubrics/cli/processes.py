@@ -1,0 +1,64 @@
+"""Processes that do jobs: started when a stage turns out to be long, ended with the process that started them."""
+
+from __future__ import annotations
+
+import ctypes
+import multiprocessing
+import os
+import signal
+import sys
+from concurrent.futures import Future, ProcessPoolExecutor
+
+from rubrics.stages.jobs import perform
+from rubrics.stages.stage import Job
+from rubrics.store.chunks import Done
+
+AFTER = 4
+"""Jobs of a stage that are done in threads before processes are started: starting one takes as long as hundreds of
+rollouts."""
+_PR_SET_PDEATHSIG = 1
+
+
+class Processes:
+    """A pool that is made when it is first needed."""
+
+    def __init__(self, workers: int) -> None:
+        self._workers = workers
+        self._pool: ProcessPoolExecutor | None = None
+        self._seen: dict[tuple[str, int], int] = {}
+
+    def takes(self, job: Job) -> bool:
+        """Whether the job is worth another process: it may be done apart, and is not one of the first of its stage."""
+        if not job.apart or self._workers < 2:
+            return False
+        place = (job.stage, job.commit)
+        self._seen[place] = self._seen.get(place, 0) + 1
+        return self._seen[place] > AFTER
+
+    def submit(self, job: Job) -> Future[Done]:
+        if self._pool is None:
+            context = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(self._workers, context, _begin, (os.getpid(),))
+        return self._pool.submit(perform, job)
+
+    def end(self) -> None:
+        """Wait until what was submitted is done."""
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def kill(self) -> None:
+        """End at once; what is under way is lost."""
+        if self._pool is not None:
+            processes = list((self._pool._processes or {}).values())
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            for process in processes:
+                process.kill()
+
+
+def _begin(parent: int) -> None:
+    """In a new process: Ctrl-C is the parent's to handle, and the parent's end is the end."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)  # it ended before this was said
