@@ -18,7 +18,8 @@ def restore_commit(root: Path, number: int) -> tuple[int, list[dict[str, Any]]]:
     """
     store = Store.open(root)
     past, before = commit_of(store.paths.root, number), store.manifest()
-    aside = [kept for name, digest in before.files.items() if (kept := keep_edited(store.paths.root / name, {digest}))]
+    written = {name: {item.files.get(name) for item in (past, before)} for name in sorted({*past.files, *before.files})}
+    aside = [kept for name, known in written.items() if (kept := keep_edited(store.paths.root / name, known))]
     made = store.restore(past)
     said = [*changed(before, made), *(f"a file edited by hand was kept as {name}" for name in aside)]
     return made.commit, [{"changed": line} for line in said]

@@ -98,7 +98,7 @@ def set_edited_aside(paths: StorePaths, rubric: Rubric, known: set[str]) -> str 
     return keep_edited(path)
 
 
-def keep_edited(path: Path, known: Collection[str] = ()) -> str | None:
+def keep_edited(path: Path, known: Collection[str | None] = ()) -> str | None:
     """Copy a file whose text has none of the known digests; returns the copy's name, null when none was made."""
     if not path.is_file():
         return None

@@ -15,6 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from rubrics.digests import digest128
 from rubrics.errors import StoreError
 from rubrics.records.census import CensusLine
 from rubrics.store.files import write_atomic
@@ -91,22 +92,29 @@ def write_record(root: Path, stage: str, key: str, done: Done) -> None:
         "census": [asdict(line) for line in done.census],
         "kept": done.kept,
     }
-    write_atomic(record_file(root, stage, key), json.dumps(content))
+    write_atomic(record_file(root, stage, key), json.dumps({**content, "digest": _digest(content)}))
 
 
 def read_record(root: Path, stage: str, key: str) -> Done | None:
-    """The finished chunk under a key; null where there is none, or where it cannot be read or lacks a part."""
+    """The finished chunk under a key; null where there is none, or where it is not what was written or lacks a part."""
     try:
         content = json.loads(record_file(root, stage, key).read_text("utf-8"))
+        if content.pop("digest") != _digest(content):
+            return None
         parts = {
             table: tuple(Part(str(path), int(rows)) for path, rows in listed)
             for table, listed in content["parts"].items()
         }
         census = tuple(CensusLine(**line) for line in content["census"])
         done = Done(int(content["rollouts"]), parts, census, dict(content["kept"]))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
     return done if all(_is_whole(root, table, part) for table, found in parts.items() for part in found) else None
+
+
+def _digest(content: dict[str, Any]) -> str:
+    """Over everything that a record says, but the digest itself."""
+    return digest128([json.dumps(content, sort_keys=True)])
 
 
 def _is_whole(root: Path, table: str, part: Part) -> bool:

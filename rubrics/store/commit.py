@@ -49,6 +49,7 @@ class StageRun:
         self._census: list[CensusLine] = []
         self._lock = threading.Lock()
         self._ended = False
+        self._committing = False
         self.files = Pending(store.paths, self._before.commit + 1)
         """Files that are put in place with the tables."""
 
@@ -106,11 +107,12 @@ class StageRun:
         """Put everything in place; returns the manifest then. Nothing is written when nothing changes."""
         if self._census:
             self.append("census", census_rows(self._census))
-        changed = {name: version for name, version in self._versions() if version != self._before.current(name)}
+        changed = {name: version for name, version in self._versions() if self._differs(name, version)}
         self._ended = True
         if not changed and not self.files:
             return self._before
         manifest = self._before.after(self._stage, changed, self.files.digests)
+        self._committing = True
         write_manifest(self._root, manifest)
         self.files.put_in_place()
         write_atomic(self._store.paths.views, views_sql(manifest))
@@ -118,6 +120,11 @@ class StageRun:
         with suppress(OSError):
             self._store.paths.work.rmdir()  # when no other stage has begun
         return manifest
+
+    def _differs(self, table: str, version: Version) -> bool:
+        """Whether other parts make the table than before; their order means nothing."""
+        before = self._before.current(table)
+        return before is None or set(before.listed) != set(version.listed)
 
     def _versions(self) -> Iterator[tuple[str, Version]]:
         names = dict.fromkeys((*self._carried, *self._added, *self._writers))
@@ -164,4 +171,5 @@ class StageRun:
         """Forget the run. What it wrote has no name in the manifest and goes with the next `clean`; finished chunks
         stay for the run that comes again."""
         self._ended = True
-        self.files.discard()
+        if not self._committing:  # else the next writer sees whether the commit was made
+            self.files.discard()

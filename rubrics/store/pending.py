@@ -12,6 +12,9 @@ from rubrics.digests import digest128
 from rubrics.store.files import sync_folder, write_atomic
 from rubrics.store.paths import StorePaths
 
+_GONE = ""
+"""What a file says that stands for one which goes."""
+
 
 class Pending:
     """The files of one commit that are not in place yet."""
@@ -32,6 +35,10 @@ class Pending:
         write_atomic(self._folder / name, text)
         self.digests[name] = digest
 
+    def remove(self, path: Path) -> None:
+        """Have a file of the store go once the commit is made."""
+        write_atomic(self._folder / path.relative_to(self._paths.root), _GONE)
+
     def put_in_place(self) -> None:
         """Move the files to where they belong."""
         place(self._paths, self._folder)
@@ -41,12 +48,16 @@ class Pending:
 
 
 def place(paths: StorePaths, folder: Path) -> None:
-    """Move a commit's files to where they belong; what is there already was moved before."""
+    """Move a commit's files to where they belong, and remove those that go; what is there already was moved before."""
     for file in sorted(folder.rglob("*")):
         if file.is_file():
             target = paths.root / file.relative_to(folder)
             target.parent.mkdir(parents=True, exist_ok=True)
-            os.replace(file, target)
+            if file.stat().st_size > len(_GONE):
+                os.replace(file, target)
+            else:
+                target.unlink(missing_ok=True)
+                file.unlink()
             sync_folder(target.parent)
     _remove(folder)
 

@@ -18,6 +18,7 @@ from rubrics.store.files import locked, write_atomic
 from rubrics.store.manifest import Manifest, OtherFormatError, Version, history, is_lost, read_manifest, write_manifest
 from rubrics.store.part_files import fault_of, faults_of
 from rubrics.store.paths import StorePaths
+from rubrics.store.pending import settle
 from rubrics.store.schema import TABLES
 from rubrics.store.views import views_sql
 
@@ -63,6 +64,7 @@ def repair(root: Path) -> tuple[str, list[Choice]]:
                 f"{root}: {why}, and its history is not there: nothing says which parts make a table; "
                 "put history/ back from a copy, or make the store again"
             )
+        settle(paths, known[-1].commit)  # the files of the newest commit, before another one is made
         tables, choices = _chosen(paths.root, known)
         if manifest is None or any(choice.state != "kept" for choice in choices):
             made = known[-1].after("repair", tables)

@@ -149,7 +149,9 @@ class Store:
 
     def parts_with(self, table: str, where: str, parameters: Mapping[str, Any]) -> frozenset[str]:
         """The parts of a table that hold a row which satisfies `where`, as the manifest names them."""
-        parts = (self.manifest().current(table) or _NOTHING).parts
+        manifest = self.manifest()
+        self._check(manifest, table)
+        parts = (manifest.current(table) or _NOTHING).parts
         sources = [
             f"SELECT {number} AS part, count(*) AS n FROM {parts_source([self.paths.root / part])} WHERE {where}"
             for number, part in enumerate(parts)
@@ -205,11 +207,11 @@ class Store:
             files = Pending(self.paths, now.commit + 1)
             for name, digest in past.files.items():
                 files.write(self.paths.root / name, self._text(digest))
+            for name in now.files.keys() - past.files.keys():
+                files.remove(self.paths.root / name)
             manifest = as_after(past, now, f"restore {past.commit}")
             write_manifest(self.paths.root, manifest)
             files.put_in_place()
-            for name in now.files.keys() - past.files.keys():
-                (self.paths.root / name).unlink(missing_ok=True)
             write_atomic(self.paths.views, views_sql(manifest))
             return manifest
 

@@ -17,9 +17,11 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from store_helpers import files_of, signed, write
 
 from rubrics import __version__
 from rubrics.errors import StoreError, UsageError
+from rubrics.store import commit as commit_module
 from rubrics.store import parts as parts_module
 from rubrics.store.schema import TABLES
 from rubrics.store.store import Store
@@ -28,17 +30,6 @@ from rubrics.store.store import Store
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     return Store.create(tmp_path / "store")
-
-
-def write(store: Store, **tables: list[dict[str, Any]]) -> None:
-    with store.writing() as run:
-        for name, rows in tables.items():
-            run.append(name, rows)
-
-
-def files_of(store: Store) -> list[str]:
-    root = store.paths.root
-    return sorted(str(item.relative_to(root)) for item in root.rglob("*") if item.is_file() and item.name != ".lock")
 
 
 def task(name: str, **more: Any) -> dict[str, Any]:
@@ -50,8 +41,7 @@ def test_a_stage_run_becomes_current_as_a_whole(store: Store) -> None:
     assert [row["task_id"] for row in store.rows("tasks")] == ["a", "b"]
     assert store.count("tasks") == 2
     assert store.rows("sealed", ["hints"]) == [{"hints": "h"}]
-    versions = {store.manifest().current(name).run_id for name in ("tasks", "sealed")}  # type: ignore[union-attr]
-    assert len(versions) == 1
+    assert (store.manifest().commit, set(store.manifest().tables)) == (1, {"tasks", "sealed"})
 
 
 def test_a_table_named_without_rows_becomes_empty(store: Store) -> None:
@@ -75,9 +65,11 @@ def test_a_stage_run_that_raises_leaves_nothing(store: Store, error: type[BaseEx
 
     with pytest.raises(error):
         fails()
-    assert files_of(store) == before
+    assert len(files_of(store)) == len(before) + 1, "a part that no manifest names"
     assert store.paths.manifest.read_bytes() == manifest
     assert [row["task_id"] for row in store.rows("tasks")] == ["a"]
+    store.clean()
+    assert {item for item in files_of(store) if item.startswith("tables/")} == store.manifest().parts()
 
 
 def test_rows_that_come_after_a_run_has_ended_are_refused_and_leave_nothing(store: Store) -> None:
@@ -99,7 +91,7 @@ def test_when_only_the_views_cannot_be_written_the_parts_stay(store: Store) -> N
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from rubrics.store import parts, store as module
+from rubrics.store import commit as module, parts, pending
 from rubrics.store.store import Store
 
 def killed(*args):
@@ -110,11 +102,13 @@ if when == "before the manifest":
     module.write_manifest = killed
 elif when == "while a part is written":
     parts.os.replace = killed
+elif when == "before the rubric files":
+    pending.place = killed
 elif when == "before the views":
-    real = module.write_atomic
     module.write_atomic = killed
 with Store.open(Path(root)).writing() as run:
     run.append("tasks", [{"task_id": "new"}])
+    run.files.write(Path(root).resolve() / "rubrics" / "new.solution.yaml", "new")
 """
 
 
@@ -126,16 +120,34 @@ def kill_a_writer(store: Store, when: str) -> None:
 @pytest.mark.parametrize("when", ["before the manifest", "while a part is written"])
 def test_what_a_killed_run_leaves_is_never_read_and_cleaned_away(store: Store, when: str) -> None:
     write(store, tasks=[task("old")])
+    store.clean()
     before = files_of(store)
     kill_a_writer(store, when)
-    assert len(files_of(store)) == len(before) + 1
+    assert len(files_of(store)) > len(before)
     assert [row["task_id"] for row in store.rows("tasks")] == ["old"]
     assert store.query("SELECT task_id FROM tasks").to_pylist() == [{"task_id": "old"}]
     assert in_views(store, "SELECT task_id FROM tasks") == [("old",)]
-    assert store.clean() == 1
+    assert store.clean() >= 1
     assert files_of(store) == before
     write(store, tasks=[task("next")])
     assert [row["task_id"] for row in store.rows("tasks")] == ["next"]
+
+
+def test_files_of_a_commit_that_a_kill_left_aside_are_put_in_place_by_the_next_writer(store: Store) -> None:
+    kill_a_writer(store, "before the rubric files")
+    assert [row["task_id"] for row in store.rows("tasks")] == ["new"]
+    assert not store.paths.rubrics.exists()
+    write(store, rollouts=[])
+    assert (store.paths.rubrics / "new.solution.yaml").read_text() == "new"
+    assert not store.paths.pending.exists()
+
+
+def test_files_of_a_commit_that_was_never_made_are_forgotten_by_the_next_writer(store: Store) -> None:
+    kill_a_writer(store, "before the manifest")
+    assert store.paths.pending.exists()
+    write(store, rollouts=[])
+    assert not store.paths.pending.exists()
+    assert not store.paths.rubrics.exists()
 
 
 def test_views_that_a_kill_left_behind_are_brought_up_to_date_by_clean(store: Store) -> None:
@@ -149,36 +161,37 @@ def test_views_that_a_kill_left_behind_are_brought_up_to_date_by_clean(store: St
 
 def test_a_store_killed_while_it_was_made_can_be_made_again(tmp_path: Path) -> None:
     root = tmp_path / "store"
-    root.mkdir()
+    (root / "history").mkdir(parents=True)
+    (root / "history" / "00000000.json").write_text("{")
     (root / ".manifest.json.123.tmp").write_text("{")
     store = Store.create(root)
     write(store, tasks=[task("a")])
-    assert store.clean() == 1
+    store.clean()
     assert not list(root.glob(".*.tmp"))
 
 
 def test_a_key_that_stands_twice_is_refused_and_nothing_is_written(store: Store) -> None:
     write(store, tasks=[task("a")])
-    before = files_of(store)
+    manifest = store.paths.manifest.read_bytes()
     with pytest.raises(StoreError) as caught:
         write(store, tasks=[task("b"), task("c"), task("b")], rollouts=[{"rollout_id": "r"}])
     assert str(caught.value) == (
         "table tasks: key {'task_id': 'b'} stands 2 times; keys are unique, nothing was written"
     )
-    assert files_of(store) == before
+    assert store.paths.manifest.read_bytes() == manifest
     assert store.count("rollouts") == 0
 
 
 def test_a_key_is_unique_over_all_parts_carried_ones_too(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts_module, "PART_ROWS", 2)
     rows = [{"rollout_id": f"r{n}", "task_id": "t", "study_digest": "s"} for n in range(5)]
+    monkeypatch.setattr(commit_module, "SMALL", 0)
     write(store, contrasts=rows)
     assert len(store.manifest().current("contrasts").parts) == 3  # type: ignore[union-attr]
     with pytest.raises(StoreError, match=r"table contrasts: key \{'rollout_id': 'r4', 'study_digest': 's'\} stands 2"):
         carry_and_add(store, [rows[4]])
     carry_and_add(store, [{**rows[4], "study_digest": "other"}])
     assert store.count("contrasts") == len(store.rows("contrasts")) == 6
-    assert store.clean() == 0
 
 
 def carry_and_add(store: Store, rows: list[dict[str, Any]]) -> None:
@@ -208,20 +221,22 @@ def test_a_row_that_does_not_fit_is_refused(store: Store, row: dict[str, Any], m
     with pytest.raises(StoreError) as caught:
         write(store, tasks=[row])
     assert str(caught.value).startswith(message)
-    assert files_of(store) == ["manifest.json"]
+    assert files_of(store) == ["history/00000000.json", "manifest.json"]
 
 
-def test_versions_stay_until_clean_and_clean_deletes_only_what_is_not_current(store: Store) -> None:
+def test_earlier_commits_stay_until_clean_and_clean_deletes_only_what_is_not_current(store: Store) -> None:
     for name in ("a", "b", "c"):
         write(store, tasks=[task(name)])
     write(store, rollouts=[{"rollout_id": "r", "task_id": "c"}])
-    (store.paths.rubrics).mkdir()
+    store.paths.rubrics.mkdir()
     (store.paths.rubrics / "t.solution.yaml").write_text("mine")
-    assert [len(versions) for versions in store.manifest().tables.values()] == [1, 3]
-    current = {name: store.manifest().current(name) for name in ("tasks", "rollouts")}
-    assert store.clean() == 2
-    assert {name: store.manifest().current(name) for name in current} == current
-    assert store.manifest().parts() == {part for part in files_of(store) if part.endswith(".parquet")}
+    assert len(list(store.paths.history.iterdir())) == 5
+    assert len(list(store.paths.tables.rglob("*.parquet"))) == 4
+    current = store.manifest()
+    assert store.clean() == 2 + 4
+    assert store.manifest() == current
+    assert [path.name for path in store.paths.history.iterdir()] == ["00000004.json"]
+    assert current.parts() == {part for part in files_of(store) if part.endswith(".parquet")}
     assert store.rows("tasks", ["task_id"]) == [{"task_id": "c"}]
     assert (store.paths.rubrics / "t.solution.yaml").read_text() == "mine"
     assert store.clean() == 0
@@ -232,12 +247,12 @@ def test_every_part_says_its_format_version_and_table(store: Store) -> None:
     for part in store.manifest().parts():
         metadata = pq.read_metadata(store.paths.root / part)
         found = metadata.metadata
-        assert found[b"rubrics.format"] == b"1"
+        assert found[b"rubrics.format"] == b"2"
         assert found[b"rubrics.version"] == __version__.encode()
         assert found[b"rubrics.table"].decode() == Path(part).parent.name
         assert metadata.row_group(0).column(0).compression == "ZSTD"
     content = json.loads(store.paths.manifest.read_text())
-    assert (content["format"], content["producer"]) == (1, f"rubrics {__version__}")
+    assert (content["format"], content["producer"]) == (2, f"rubrics {__version__}")
 
 
 def broken(store: Store, text: str | bytes) -> str:
@@ -251,23 +266,24 @@ def broken(store: Store, text: str | bytes) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("found", ["2", "0", '"1"', "null", "true", "1.5", "[1]"])
+@pytest.mark.parametrize("found", ["1", "3", "0", '"2"', "null", "true", "2.5", "[2]"])
 def test_an_unknown_major_format_is_refused(store: Store, found: str) -> None:
     message = broken(store, f'{{"format": {found}, "producer": "rubrics 9.1", "tables": {{}}}}')
     assert message == (
-        f"{store.paths.manifest}: format {json.loads(found)!r}, this program reads format 1; "
-        "use the version that wrote it (rubrics 9.1) or make the store again"
+        f"{store.paths.manifest}: format {json.loads(found)!r}, this program reads format 2; "
+        "use the version that wrote it (rubrics 9.1), or make the store again: replies that were paid for are in its "
+        "model-cache.sqlite, which may be copied into the new one"
     )
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "", "{", "[]", "5", "null", '{"tables": {}}', '{"format": 1}', '{"format": 1, "tables": []}',
-        '{"format": 1, "tables": {"tasks": 5}}', '{"format": 1, "tables": {"tasks": [{"run_id": "a"}]}}',
-        '{"format": 1, "tables": {"tasks": [{"run_id": "a", "parts": 5, "rows": 1}]}}',
-        '{"format": 1, "tables": {"tasks": [{"run_id": "a", "parts": [], "rows": "many"}]}}',
-        b"\xff\xfe", "[" * 100_000,
+        "", "{", "[]", "5", "null", '{"tables": {}}', '{"format": 2}', '{"format": 2, "tables": []}',
+        signed(tables={"tasks": 5}), signed(tables={"tasks": [5]}), signed(tables={"tasks": [["x"]]}),
+        signed(tables={"tasks": [["x", "many"]]}), signed(tables=[]), signed(files=[]), signed(commit="many"),
+        signed(commit=None), signed().replace('"commit": 1', '"commit": 2'), b"\xff\xfe", "[" * 100_000,
+        '{"format": 2, "x": ' + "[" * 5_000 + "]" * 5_000 + "}",
     ],
 )  # fmt: skip
 def test_a_manifest_that_is_none_is_refused(store: Store, text: str | bytes) -> None:
@@ -281,19 +297,32 @@ def test_a_manifest_that_is_none_is_refused(store: Store, text: str | bytes) -> 
     [
         "../x.parquet", "tables/../../x.parquet", "/etc/passwd", "tables/tasks/../sealed/0123456789abcdef-0.parquet",
         "tables/tasks/a'b.parquet", "tables/tasks/*.parquet", "tables/*/0123456789abcdef-00000.parquet",
-        "http://host/x.parquet", "s3://bucket/x.parquet", "tables/sealed/0123456789abcdef-00000.parquet",
-        "tables/tasks/0123456789abcdef-00000.parquet\n", "", 5, None, ["x"],
+        "http://host/x.parquet", "s3://bucket/x.parquet", "tables/sealed/0123456789abcdef0123456789abcdef.parquet",
+        "tables/tasks/0123456789abcdef0123456789abcdef.parquet\n", "tables/tasks/0123456789abcdef-00000.parquet",
+        "tables/tasks/0123456789ABCDEF0123456789ABCDEF.parquet", "", 5, None, ["x"],
     ],
 )  # fmt: skip
 def test_a_manifest_whose_parts_leave_their_table_is_refused(store: Store, part: Any) -> None:
-    versions = [{"run_id": "0123456789abcdef", "parts": [part], "rows": 1}]
-    message = broken(store, json.dumps({"format": 1, "tables": {"tasks": versions}}))
-    assert message == f"{store.paths.manifest}: part {part!r} is no part of table tasks; do not use this store"
+    message = broken(store, signed(tables={"tasks": [[part, 1]]}))
+    assert message == f"{store.paths.manifest}: part {str(part)!r} is no part of table tasks; do not use this store"
+
+
+@pytest.mark.parametrize(
+    ("name", "digest"),
+    [
+        ("../x.yaml", "0" * 32), ("rubrics/../../x.yaml", "0" * 32), ("/etc/x.yaml", "0" * 32), ("x.yaml", "0" * 32),
+        ("rubrics/a/b.yaml", "0" * 32), ("rubrics/x.sh", "0" * 32), ("manifest.json", "0" * 32),
+        ("rubrics/x\x00.yaml", "0" * 32), ("rubrics/x.yaml", "../../etc/passwd"), ("rubrics/x.yaml", ""),
+        ("rubrics/x.yaml", None), ("rubrics/x.yaml", "0" * 33), ("", "0" * 32),
+    ],
+)  # fmt: skip
+def test_a_manifest_whose_files_are_no_rubrics_is_refused(store: Store, name: str, digest: Any) -> None:
+    message = broken(store, signed(files={name: digest}))
+    assert message == f"{store.paths.manifest}: file {name!r} is none of a store's; do not use this store"
 
 
 def test_tables_that_this_version_does_not_know_are_left_alone(store: Store) -> None:
-    content = {"format": 1, "tables": {"later": [{"anything": True}]}}
-    store.paths.manifest.write_text(json.dumps(content))
+    store.paths.manifest.write_text(signed(tables={"later": [{"anything": True}]}))
     assert Store.open(store.paths.root).manifest().tables == {}
 
 
