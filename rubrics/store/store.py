@@ -219,7 +219,7 @@ class Store:
         """A text that was written with a commit. Raises `StoreError` when it is not what was written."""
         file = self.paths.file(digest)
         try:
-            text = file.read_text("utf-8")
+            text = file.read_bytes().decode("utf-8")  # line ends as they are
         except (OSError, UnicodeDecodeError):
             text = ""
         if digest128([text]) != digest:

@@ -1,4 +1,4 @@
-"""A store says when it was damaged, and a lost manifest is made again from the parts."""
+"""A store says when it was damaged, and a lost manifest is made again from the history."""
 
 from __future__ import annotations
 
@@ -14,44 +14,22 @@ from unittest.mock import patch
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from store_helpers import contents, flip, parts_of, signed, tables, write
 
 from rubrics.errors import StoreError
+from rubrics.store import commit as commit_module
 from rubrics.store import parts as parts_module
-from rubrics.store import store as store_module
-from rubrics.store.part_files import PART, Closing, digest_of, label_of
+from rubrics.store.commit import StageRun
+from rubrics.store.part_files import PART, digest_of
 from rubrics.store.parts import PartWriter
 from rubrics.store.repair import look_over, repair
 from rubrics.store.schema import TABLES
-from rubrics.store.store import StageRun, Store
-
-Rows = dict[str, list[dict[str, Any]]]
+from rubrics.store.store import Store
 
 
 @pytest.fixture
 def copied(sample_store: Store, tmp_path: Path) -> Store:
     return Store.open(Path(shutil.copytree(sample_store.paths.root, tmp_path / "store")))
-
-
-def write(store: Store, stage: str = "", **tables: list[dict[str, Any]]) -> None:
-    with store.writing(stage) as run:
-        for name, rows in tables.items():
-            run.append(name, rows)
-
-
-def tables(store: Store) -> Rows:
-    return {name: store.rows(name) for name in TABLES}
-
-
-def parts_of(store: Store, table: str) -> list[Path]:
-    version = store.manifest().current(table)
-    assert version is not None
-    return [store.paths.root / part for part in version.parts]
-
-
-def flip(path: Path, place: int) -> None:
-    content = bytearray(path.read_bytes())
-    content[place] ^= 0x10
-    path.write_bytes(content)
 
 
 def test_a_flipped_byte_anywhere_in_any_part_is_noticed_whoever_reads(copied: Store) -> None:
@@ -158,6 +136,14 @@ def test_a_damaged_part_is_not_carried_into_a_new_version(copied: Store) -> None
         carry_and_add(copied, [{"rollout_id": "r", "task_id": "t", "study_digest": "s"}])
 
 
+@pytest.mark.parametrize("where", ["rollout_id = 'nobody'", "true"])
+def test_a_damaged_part_is_not_looked_into_for_rows_that_go(copied: Store, where: str) -> None:
+    (part, *_) = parts_of(copied, "contrasts")
+    damage_flip(part)
+    with pytest.raises(StoreError, match=r"table contrasts: its part .* damaged"), copied.writing() as run:
+        run.carry("contrasts", where)
+
+
 def carry_and_add(store: Store, rows: list[dict[str, Any]]) -> None:
     with store.writing("carrying") as run:
         run.carry("contrasts")
@@ -192,43 +178,24 @@ def test_the_bytes_of_a_part_are_read_once_by_a_process(copied: Store, monkeypat
     assert looked == parts_of(copied, "facts")
 
 
-def test_parts_of_earlier_programs_have_no_digest_and_are_read(copied: Store) -> None:
-    before = tables(copied)
-    as_earlier_programs(copied)
-    assert tables(copied) == before
-    (part,) = parts_of(copied, "tasks")
-    part.write_bytes(part.read_bytes()[:-20])
-    with pytest.raises(StoreError, match=r"table tasks: its part .* is cut short, or no Parquet file"):
-        copied.rows("tasks")
+def test_every_part_is_named_after_its_bytes_and_stands_for_its_rows(sample_store: Store) -> None:
+    for name, version in sample_store.manifest().tables.items():
+        for part in version.listed:
+            match = PART.fullmatch(part.path)
+            assert match is not None
+            assert match["table"] == name
+            assert match["digest"] == digest_of(sample_store.paths.root / part.path)
+        assert version.rows == len(sample_store.rows(name))
 
 
-def as_earlier_programs(store: Store) -> None:
-    """Names without a digest, in a manifest that counts no commits."""
-    text = store.paths.manifest.read_text()
-    for part in store.manifest().parts():
-        match = PART.fullmatch(part)
-        assert match is not None
-        older = part.replace(f"-{match['digest']}", "")
-        text = text.replace(part, older)
-        (store.paths.root / part).rename(store.paths.root / older)
-    content = json.loads(text)
-    del content["commits"], content["digest"]
-    store.paths.manifest.write_text(json.dumps(content))
-
-
-def test_every_part_says_where_it_belongs_and_the_last_what_makes_the_version(sample_store: Store) -> None:
-    for name, versions in sample_store.manifest().tables.items():
-        parts = [sample_store.paths.root / part for part in versions[-1].parts]
-        labels = [label_of(part) for part in parts]
-        for part, label in zip(parts, labels, strict=True):
-            assert label is not None
-            assert label.table == name
-            assert 1 <= label.commit <= sample_store.manifest().commits
-            assert label.stage in ("ingest", "facts", "synthesize", "score", "audit", "reward", "token_weights")
-            assert part.name.endswith(f"-{digest_of(part)}.parquet")
-        assert labels[-1] is not None
-        assert labels[-1].closing is not None
-        assert name in labels[-1].closing.tables
+def test_a_part_made_again_mends_the_damaged_file_of_the_same_name(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "store")
+    write(store, tasks=[{"task_id": "a"}])
+    (part,) = parts_of(store, "tasks")
+    damage_truncate(part)
+    write(store, tasks=[{"task_id": "a"}])
+    assert parts_of(store, "tasks") == [part]
+    assert store.rows("tasks", ["task_id"]) == [{"task_id": "a"}]
 
 
 # Values outside a column's range
@@ -311,28 +278,85 @@ def renamed(store: Store) -> None:
     """A damage that leaves a manifest in form: the name of a part, and the number of rows."""
     text = store.paths.manifest.read_text()
     part = next(iter(store.manifest().parts()))
-    store.paths.manifest.write_text(text.replace(part, part.replace("-00000", "-00001")))
+    store.paths.manifest.write_text(text.replace(part, part[:-10] + "00.parquet"))
 
 
 def counted_wrong(store: Store) -> None:
     text = store.paths.manifest.read_text()
-    store.paths.manifest.write_text(text.replace('"rows": 32', '"rows": 33'))
+    store.paths.manifest.write_text(text.replace(" 32\n", " 33\n"))
+    assert store.paths.manifest.read_text() != text
 
 
-@pytest.mark.parametrize("harm", [lost, cut, flipped, renamed, counted_wrong])
-def test_a_lost_or_damaged_manifest_is_made_again_from_the_parts(copied: Store, harm: Callable[[Store], None]) -> None:
-    before, manifest, views = tables(copied), copied.paths.manifest.read_bytes(), copied.paths.views.read_bytes()
+HARMS = [lost, cut, flipped, renamed, counted_wrong]
+
+
+@pytest.mark.parametrize("harm", HARMS)
+def test_a_lost_or_damaged_manifest_is_made_again_from_the_history(
+    copied: Store, harm: Callable[[Store], None]
+) -> None:
+    before, commit, views = tables(copied), copied.manifest(), copied.paths.views.read_bytes()
     harm(copied)
     with pytest.raises(StoreError, match="`rubrics repair"):
         Store.open(copied.paths.root)
     with pytest.raises(StoreError, match="`rubrics repair"):
         Store.create(copied.paths.root)
     source, choices = repair(copied.paths.root)
-    assert source.startswith("what the parts say")
-    assert {choice.state for choice in choices} == {"found"}
-    assert copied.paths.manifest.read_bytes() == manifest
+    assert source.startswith("its history (manifest.json ")
+    assert {choice.state for choice in choices} == {"kept"}
+    made = copied.manifest()
+    assert (made.tables, made.files, made.commit) == (commit.tables, commit.files, commit.commit + 1)
     assert copied.paths.views.read_bytes() == views
     assert tables(copied) == before
+
+
+@pytest.mark.parametrize("harm", HARMS)
+def test_without_manifest_and_history_nothing_is_made_up(copied: Store, harm: Callable[[Store], None]) -> None:
+    harm(copied)
+    shutil.rmtree(copied.paths.history)
+    before = contents(copied)
+    with pytest.raises(StoreError, match="nothing says which parts make a table; put history/ back from a copy"):
+        repair(copied.paths.root)
+    assert contents(copied) == before
+
+
+def test_a_damaged_line_of_the_history_is_left_out(copied: Store) -> None:
+    before = tables(copied)
+    *_, last_but_one, last = sorted(copied.paths.history.iterdir())
+    flip(last_but_one, 40)
+    lost(copied)
+    repair(copied.paths.root)
+    assert tables(copied) == before
+    flip(last, 40)
+    lost(copied)
+    repair(copied.paths.root)
+    assert tables(copied) == before, "repair made a commit of its own"
+
+
+def test_a_hostile_history_is_not_believed(copied: Store) -> None:
+    before = tables(copied)
+    for number, part in ((90, "../../x.parquet"), (91, "tables/sealed/" + "0" * 32 + ".parquet")):
+        hostile = signed(commit=number, tables={"tasks": [[part, 1]]})
+        (copied.paths.history / f"{number:08d}.json").write_text(hostile)
+    lost(copied)
+    repair(copied.paths.root)
+    assert tables(copied) == before
+    assert copied.manifest().commit < 90
+
+
+def test_rubric_files_that_a_kill_left_aside_come_with_the_manifest_that_is_made_again(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "store")
+    with patch("rubrics.store.pending.Pending.put_in_place", side_effect=Killed), pytest.raises(Killed):
+        write_rubric(store, "text")
+    lost(store)
+    repair(store.paths.root)
+    assert (store.paths.rubrics / "t.solution.yaml").read_text() == "text"
+
+
+def write_rubric(store: Store, text: str) -> None:
+    with store.writing("synthesize") as run:
+        run.append("rubrics", [])
+        run.append("census", [{"stage": text}])
+        run.files.write(store.paths.rubrics / "t.solution.yaml", text)
 
 
 def test_repair_of_a_whole_store_changes_nothing(copied: Store) -> None:
@@ -387,17 +411,17 @@ def take_step(store: Store, kind: str, what: Any, number: int) -> None:
 
 
 def killed_in_the_middle(store: Store, what: dict[str, list[int]], number: int) -> None:
-    """Some tables have their last part, one has not; nothing is taken away."""
+    """Some parts are there, the last one is not; nothing is taken away."""
     closed = 0
     finish = PartWriter.finish
 
-    def dies(self: PartWriter, tables: tuple[str, ...] = ()) -> None:
+    def dies(self: PartWriter) -> Any:
         nonlocal closed
         closed += 1
         if closed == len(what):
             self._flush()
             raise Killed
-        finish(self, tables)
+        return finish(self)
 
     with (
         patch.object(PartWriter, "finish", dies), patch.object(StageRun, "discard", lambda self: None),
@@ -412,19 +436,17 @@ def test_after_any_runs_a_manifest_made_again_gives_the_same_tables(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, Any]]
 ) -> None:
     store = Store.create(tmp_path_factory.mktemp("any") / "store")
-    with patch.object(parts_module, "PART_ROWS", 2), patch("os.fsync"):
+    with patch.object(parts_module, "PART_ROWS", 2), patch.object(commit_module, "FEW", 2), patch("os.fsync"):
         for number, (kind, what) in enumerate(steps):
             take_step(store, kind, what, number)
-    before, versions = tables(store), store.manifest()
+    before, versions = tables(store), store.manifest().tables
     files = {item: item.read_bytes() for item in store.paths.tables.rglob("*") if item.is_file()}
     store.paths.manifest.unlink()
     if not any(item.suffix == ".parquet" for item in files):
         return
     repair(store.paths.root)
     assert tables(store) == before
-    assert {name: store.manifest().current(name) for name in versions.tables} == {
-        name: versions.current(name) for name in versions.tables
-    }
+    assert store.manifest().tables == versions
     assert {item: item.read_bytes() for item in store.paths.tables.rglob("*") if item.is_file()} == files
     write(store, "next", tasks=[row("tasks", 1, 1)])
     assert store.count("tasks") == 1
@@ -448,8 +470,9 @@ def test_where_the_newest_version_is_damaged_the_newest_whole_one_is_taken_and_s
     _, choices = repair(store.paths.root)
     by_table = {choice.table: choice for choice in choices}
     assert by_table["tasks"].state == "older"
-    assert by_table["tasks"].version.startswith("ingest, commit 2, run ")
-    assert f"ingest, commit 3, run {newest.name[:16]}: its part tables/tasks/{newest.name}" in by_table["tasks"].wrong
+    assert (by_table["tasks"].commit, by_table["tasks"].rows) == (2, 1)
+    assert by_table["tasks"].wrong.startswith(f"commit 3: its part tables/tasks/{newest.name} is not what was written")
+    assert by_table["tasks"].wrong.count(newest.name) == 1
     assert "`rubrics ingest DUMP...` makes it again" in by_table["tasks"].wrong
     assert store.rows("tasks", ["task_id"]) == [{"task_id": "b"}]
     assert store.rows("census", ["stage"]) == [{"stage": "c"}]
@@ -465,118 +488,30 @@ def test_a_table_none_of_whose_versions_is_whole_is_said_to_be_lost(tmp_path: Pa
         store.paths.manifest.unlink()
     _, choices = repair(store.paths.root)
     assert {(choice.table, choice.state, choice.rows) for choice in choices} == {
-        ("tasks", "lost", None), ("census", "kept" if with_manifest else "found", 1)
+        ("tasks", "lost", None), ("census", "kept", 1)
     }  # fmt: skip
     assert store.rows("tasks") == []
     write(store, tasks=[{"task_id": "again"}])
     assert store.count("tasks") == 1
 
 
-def test_a_last_part_that_cannot_be_read_does_not_take_the_other_tables_of_its_run_back(tmp_path: Path) -> None:
-    store = Store.create(tmp_path / "store")
-    versions_of_tasks(store, "a", "b")
-    (part,) = parts_of(store, "tasks")
-    damage_truncate(part)
-    store.paths.manifest.unlink()
-    _, choices = repair(store.paths.root)
-    assert {choice.table: choice.state for choice in choices} == {"tasks": "older", "census": "found"}
-    assert store.rows("census", ["stage"]) == [{"stage": "b"}]
-
-
-def killed_before_the_manifest(store: Store, name: str) -> str:
-    """Every part is there, nothing is committed; returns the run's id."""
-    before = set((store.paths.tables / "tasks").iterdir())
-    with (
-        patch.object(store_module, "write_manifest", side_effect=Killed), patch.object(StageRun, "discard"),
-        pytest.raises(Killed),
-    ):  # fmt: skip
-        write(store, "ingest", tasks=[{"task_id": name}])
-    (part,) = set((store.paths.tables / "tasks").iterdir()) - before
-    return part.name[:16]
-
-
-def test_a_run_killed_when_every_part_was_there_counts_as_committed(tmp_path: Path) -> None:
+def test_a_run_killed_before_its_manifest_does_not_count_while_there_is_one(tmp_path: Path) -> None:
     store = Store.create(tmp_path / "store")
     versions_of_tasks(store, "a")
-    killed_before_the_manifest(store, "b")
-    store.paths.manifest.unlink()
+    with patch.object(commit_module, "write_manifest", side_effect=Killed), pytest.raises(Killed):
+        versions_of_tasks(store, "b")
     repair(store.paths.root)
-    assert store.rows("tasks", ["task_id"]) == [{"task_id": "b"}]
+    assert store.rows("tasks", ["task_id"]) == [{"task_id": "a"}]
 
 
-def test_a_run_that_did_not_end_is_named_where_it_is_left_out(tmp_path: Path) -> None:
+def test_a_table_that_stands_back_keeps_its_rubric_files(tmp_path: Path) -> None:
     store = Store.create(tmp_path / "store")
-    versions_of_tasks(store, "a")
-    killed_in_the_middle(store, {"tasks": [1], "facts": [2]}, 1)
-    store.paths.manifest.unlink()
-    _, choices = repair(store.paths.root)
-    (choice,) = [choice for choice in choices if choice.table == "tasks"]
-    assert (choice.state, choice.rows) == ("found", 1)
-    assert choice.wrong.startswith("left out, its run did not end: killed, commit 2, run ")
-
-
-def test_parts_carried_from_elsewhere_are_no_parts(tmp_path: Path) -> None:
-    """What a part says is as hostile as a dump: a name that leaves the store would stand in views."""
-    store = Store.create(tmp_path / "store")
-    closing = Closing(1, ("../../etc/x.parquet",), ("tasks",))
-    with patch.object(parts_module, "Closing", lambda *given: closing):
-        write(store, tasks=[{"task_id": "a"}])
-    assert label_of(parts_of(store, "tasks")[0]) is None
-    store.paths.manifest.unlink()
-    assert repair(store.paths.root)[1] == []
-
-
-def test_two_runs_that_are_the_same_commit_are_refused_with_the_choices(tmp_path: Path) -> None:
-    store = Store.create(tmp_path / "store")
-    versions_of_tasks(store, "a")
-    dead = killed_before_the_manifest(store, "dead")
-    write(store, "ingest", tasks=[{"task_id": "b"}, {"task_id": "c"}])
-    (live,) = {version.run_id for version in store.manifest().tables["tasks"][-1:]}
-    store.paths.manifest.unlink()
-    with pytest.raises(StoreError) as caught:
-        repair(store.paths.root)
-    message = str(caught.value)
-    assert "table tasks: the parts do not say which of 2 versions commit 2 is" in message
-    assert f"run {dead}, 1 rows" in message
-    assert f"run {live}, 2 rows" in message
-    assert message.endswith("name the right run with --take")
-    assert not store.paths.manifest.exists(), "nothing is written"
-    repair(store.paths.root, [live])
-    assert store.count("tasks") == 2
-    store.paths.manifest.unlink()
-    repair(store.paths.root, [dead])
-    assert store.rows("tasks", ["task_id"]) == [{"task_id": "dead"}]
-
-
-def test_parts_of_earlier_programs_are_taken_where_there_is_one_run_of_them(copied: Store) -> None:
-    before = tables(copied)
-    strip_labels(copied)
-    copied.paths.manifest.unlink()
-    repair(copied.paths.root)
-    assert tables(copied)["tasks"] == before["tasks"]
-
-
-def strip_labels(store: Store) -> None:
-    """Parts of `tasks` as earlier programs wrote them: no digest in the name, no stage, no commit."""
-    import pyarrow.parquet as pq
-
-    (part,) = parts_of(store, "tasks")
-    table = pq.read_table(part)
-    pq.write_table(
-        table.replace_schema_metadata({"rubrics.table": "tasks"}), part.with_name(f"{part.name[:22]}.parquet")
-    )
-    part.unlink()
-
-
-def test_earlier_parts_of_several_runs_are_refused_with_the_choices(copied: Store) -> None:
-    strip_labels(copied)
-    (part,) = (copied.paths.tables / "tasks").iterdir()
-    shutil.copy(part, part.with_name("0123456789abcdef-00000.parquet"))
-    copied.paths.manifest.unlink()
-    with pytest.raises(StoreError, match=r"do not say which of 2 versions is the newest: .*0123456789abcdef.*--take"):
-        repair(copied.paths.root)
-    repair(copied.paths.root, ["0123456789abcdef"])
-    assert copied.count("tasks") == 4
+    write_rubric(store, "one")
+    versions_of_tasks(store, "a", "b")
+    damage_flip(parts_of(store, "tasks")[0])
+    repair(store.paths.root)
+    assert (store.paths.rubrics / "t.solution.yaml").read_text() == "one"
+    assert list(store.manifest().files) == ["rubrics/t.solution.yaml"]
 
 
 def test_parts_that_lie_in_another_tables_folder_are_left_alone(copied: Store) -> None:
@@ -586,19 +521,6 @@ def test_parts_that_lie_in_another_tables_folder_are_left_alone(copied: Store) -
     copied.paths.manifest.unlink()
     repair(copied.paths.root)
     assert tables(copied) == before
-
-
-def test_a_version_whose_keys_repeat_is_not_whole(tmp_path: Path) -> None:
-    """So a run leaves it that was killed between its last part and the look at its keys."""
-    store = Store.create(tmp_path / "store")
-    versions_of_tasks(store, "a")
-    with patch.object(store_module, "check_unique"):
-        write(store, "ingest", tasks=[{"task_id": "b"}, {"task_id": "b"}])
-    store.paths.manifest.unlink()
-    _, choices = repair(store.paths.root)
-    (choice,) = [choice for choice in choices if choice.table == "tasks"]
-    assert choice.state == "older"
-    assert "key {'task_id': 'b'} stands 2 times" in choice.wrong
 
 
 def test_a_folder_that_holds_no_store_is_not_repaired(tmp_path: Path) -> None:
