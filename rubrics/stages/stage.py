@@ -170,15 +170,15 @@ def run_job(job: Job, here: Callable[[], Done]) -> Done:
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
-    """A `Future` that is over."""
+class Here:
+    """A `Future` that is done in this thread, when its result is asked for."""
 
-    value: Done
+    do: Callable[[], Done]
 
     def result(self) -> Done:
-        return self.value
+        return self.do()
 
 
 def run_here(job: Job, here: Callable[[], Done]) -> Future:
-    """A `Submit` without an orchestrator: the chunk is done at once, in this thread."""
-    return Finished(here())
+    """A `Submit` without an orchestrator: chunk after chunk, in this thread."""
+    return Here(here)

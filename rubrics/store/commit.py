@@ -109,16 +109,18 @@ class StageRun:
             self.append("census", census_rows(self._census))
         changed = {name: version for name, version in self._versions() if self._differs(name, version)}
         self._ended = True
-        if not changed and not self.files:
-            return self._before
+        manifest = self._put(changed) if changed or self.files else self._before
+        shutil.rmtree(self._store.paths.work / self._stage, ignore_errors=True)
+        with suppress(OSError):
+            self._store.paths.work.rmdir()  # when no other stage has begun
+        return manifest
+
+    def _put(self, changed: Mapping[str, Version]) -> Manifest:
         manifest = self._before.after(self._stage, changed, self.files.digests)
         self._committing = True
         write_manifest(self._root, manifest)
         self.files.put_in_place()
         write_atomic(self._store.paths.views, views_sql(manifest))
-        shutil.rmtree(self._store.paths.work / self._stage, ignore_errors=True)
-        with suppress(OSError):
-            self._store.paths.work.rmdir()  # when no other stage has begun
         return manifest
 
     def _differs(self, table: str, version: Version) -> bool:

@@ -197,7 +197,7 @@ def test_files_of_a_run_that_fails_are_forgotten(store: Store) -> None:
 
 def test_a_manifest_that_could_not_be_written_leaves_the_store_as_it_was(store: Store) -> None:
     commit(store, "a", x="one")
-    with patch.object(commit_module, "write_manifest", side_effect=OSError), pytest.raises(OSError):  # noqa: PT011
+    with patch.object(commit_module, "write_manifest", side_effect=OSError), pytest.raises(OSError):
         commit(store, "b", x="two")
     assert (names(store), rubric_files(store)) == ("a", {"x.solution.yaml": b"one"})
     commit(store, "c")
