@@ -13,12 +13,15 @@ SEPARATOR = "\x1f"
 
 
 class KnownRows:
-    """Rows of one table by key. Holds 100 bytes or so per row, whatever is in it."""
+    """Rows of one table by key. Holds 100 bytes or so per row, whatever is in it.
+
+    Where a row was read (`source`) does not make it another one: dumps are moved and renamed.
+    """
 
     def __init__(self, store: Store, table: str) -> None:
         self.table = table
         self._key = TABLES[table].key
-        self._columns = TABLES[table].columns.names
+        self._columns = [name for name in TABLES[table].columns.names if name != "source" or name in self._key]
         self._hashes = {self.key(row): self._hash(row) for batch in store.batches(table) for row in batch}
         self._seen: set[str] = set()
         self._replaced: set[str] = set()

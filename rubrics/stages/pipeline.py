@@ -47,6 +47,7 @@ def run_stages(names: tuple[str, ...], values: dict[str, Any], submit: Submit) -
         options = replace(options, judge=judge_kind(options))
     root = Path(options.store)
     store = Store.create(root) if options.dumps else Store.open(root)
+    store.settle()  # stages read rubric files when they are made
     with ExitStack() as last, ExitStack() as stack:
         client = _client(names, store, options, stack)
         # Closed after the client: conversations that it ends close what they opened in these environments.

@@ -110,7 +110,8 @@ class StageRun:
         changed = {name: version for name, version in self._versions() if self._differs(name, version)}
         self._ended = True
         manifest = self._put(changed) if changed or self.files else self._before
-        shutil.rmtree(self._store.paths.work / self._stage, ignore_errors=True)
+        if self._stage:
+            shutil.rmtree(self._store.paths.work / self._stage, ignore_errors=True)
         with suppress(OSError):
             self._store.paths.work.rmdir()  # when no other stage has begun
         return manifest

@@ -188,6 +188,14 @@ class Store:
                 run.discard()
                 raise
 
+    def settle(self) -> None:
+        """Finish what a killed process left half done, as every writer does when it begins.
+
+        Raises `StoreError` when another process is writing.
+        """
+        with locked(self.paths.lock):
+            self._sweep()
+
     def _sweep(self) -> None:
         """Finish what a killed process left half done. Nobody else writes: the lock is held."""
         settle(self.paths, self.manifest().commit)
