@@ -62,10 +62,7 @@ def cli(ctx: click.Context) -> None:
 
 for command in (
     run, demo, ingest, facts, prepare, test, check_tasks, synthesize, score, audit, rank, reward, export, report, show,
-    show_prompt, query, estimate, status, doctor, clean,
-    repair,
-    history,
-    restore,
+    show_prompt, query, estimate, status, history, restore, repair, doctor, clean,
 ):  # fmt: skip
     cli.add_command(command)
 

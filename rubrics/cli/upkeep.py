@@ -46,7 +46,8 @@ def history(store: str, as_json: bool) -> None:
 def restore(commit: int, store: str, as_json: bool) -> None:
     """Make every table what it was after COMMIT (see `rubrics history`), and the rubric files with them.
 
-    That is a commit of its own: what was there before can be brought back like everything else.
+    That is a commit of its own: what was there before can be brought back like everything else. A rubric file that was
+    edited by hand is kept beside (.yaml.old). Nothing changes when a part or a text of then is gone or damaged.
     """
     from rubrics.stages.restoring import restore_commit
 
@@ -63,8 +64,8 @@ def restore(commit: int, store: str, as_json: bool) -> None:
 def repair(store: str, check: bool, as_json: bool) -> int:
     """Make a lost or damaged manifest again from the history, and step back from parts that are damaged.
 
-    Takes the newest version of each table all of whose parts are what was written, and prints which that is. Deletes
-    nothing. Exit code 1 when a table had to step back or is lost; with --check, when anything is damaged.
+    Takes the newest version of each table all of whose parts are what was written, and prints which that is. Rubric
+    files that a killed run left aside are put in place. Deletes nothing. Exit code 1 when a table had to step back or is lost; with --check, when anything is damaged.
     """
     from dataclasses import asdict
 
@@ -91,7 +92,10 @@ def repair(store: str, check: bool, as_json: bool) -> int:
     "--environments", is_flag=True, help="Instead: remove what killed runs left of environments, and cached images."
 )
 def clean(store: str, environments: bool) -> None:
-    """Delete the history, what killed runs left behind, and prepared environments that no row names."""
+    """Delete the history, what killed runs left behind, and prepared environments that no row names.
+
+    No past commit can be brought back then, and a stage that was stopped does its finished chunks again.
+    """
     if environments:
         from rubrics.stages.cleaning import clean_all
 
