@@ -70,7 +70,7 @@ def demo(store: str, runner: str | None, as_json: bool) -> int:
 @dumps_argument
 @shared("tasks", "limit", "group_by", "trust_recorded", "runner")
 def ingest(as_json: bool, **values: Any) -> int:
-    """Read dumps into the store and measure every rollout; replaces what the store held of rollouts.
+    """Add what dumps hold to the store and measure what is new; what they say otherwise replaces what was there.
 
     Test runs stay. Exit code 1 when most of the dumps was not recognised: what was, is in the census (`read_as`).
     """

@@ -65,7 +65,8 @@ def repair(store: str, check: bool, as_json: bool) -> int:
     """Make a lost or damaged manifest again from the history, and step back from parts that are damaged.
 
     Takes the newest version of each table all of whose parts are what was written, and prints which that is. Rubric
-    files that a killed run left aside are put in place. Deletes nothing. Exit code 1 when a table had to step back or is lost; with --check, when anything is damaged.
+    files that a killed run left aside are put in place. Deletes nothing. Exit code 1 when a table had to step back or
+    is lost; with --check, when anything is damaged.
     """
     from dataclasses import asdict
 
