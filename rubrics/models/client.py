@@ -55,7 +55,7 @@ class Client:
 
     async def remember(self, key: str, value: str) -> None:
         if self._cache is not None:
-            self._cache.put_finished(key, value)
+            await asyncio.wrap_future(self._cache.put_finished(key, value))
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Carry out a coroutine on the client's loop, from a thread that is not the loop's; its result or error."""
@@ -86,14 +86,17 @@ class Client:
         return Answer(value, kept, 0)
 
     async def _fly(self, key: str, request: Request, read: Callable[[Reply], T]) -> Answer[T]:
-        """Send the question; whoever asks the same meanwhile gets the same outcome."""
+        """Send the question; whoever asks the same meanwhile gets the same outcome. The reply is on record before
+        anybody gets it."""
+        if self._cache is not None:
+            self._cache.check()
         flight: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         self._flights[key] = flight
         try:
             answer = await self._until_usable(request, read)
-            flight.set_result(answer.reply)
             if self._cache is not None:
-                self._cache.put_reply(key, stored.to_bytes(answer.reply))
+                await asyncio.wrap_future(self._cache.put_reply(key, stored.to_bytes(answer.reply)))
+            flight.set_result(answer.reply)
             return answer
         except ModelError as error:
             flight.set_result(error)
