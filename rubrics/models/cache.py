@@ -94,8 +94,8 @@ class Cache:
         return self._writer.put("finished", key, data, zlib.crc32(data))
 
     def spend(self, session: str, items: Iterable[Spent]) -> None:
-        """Add to the account; the session tells this client's entries from those of others. On record with what is stored
-        next."""
+        """Add to the account, on record with what is stored next; the session tells this client's entries from those of
+        others."""
         fields = Spent.__slots__
         self._writer.add([(session, *(getattr(item, name) for name in fields)) for item in items])
 
