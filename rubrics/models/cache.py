@@ -88,6 +88,10 @@ class Cache:
         """Done when the reply is on record, and found by `reply`. Fails with `StoreError` when it cannot be."""
         return self._writer.put("replies", key, value, zlib.crc32(value))
 
+    def drop_replies(self, keys: Iterable[str]) -> Future[None]:
+        """The same for taking replies away."""
+        return self._writer.drop("replies", keys)
+
     def put_finished(self, key: str, value: str) -> Future[None]:
         """The same for finished work."""
         data = value.encode("utf-8", "surrogatepass")

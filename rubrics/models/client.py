@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -48,7 +48,11 @@ class Client:
         return await self._background.here(self._ask(request, read))
 
     async def turn(self, request: Request) -> Reply:
-        return await self._background.here(self._turn(request))
+        return (await self._background.here(self._ask(request, lambda reply: reply))).reply
+
+    async def forget(self, turns: Sequence[Request]) -> None:
+        if self._cache is not None and turns:
+            await asyncio.wrap_future(self._cache.drop_replies([self.key(request) for request in turns]))
 
     async def recall(self, key: str) -> str | None:
         return None if self._cache is None else self._cache.finished(key)
@@ -121,9 +125,6 @@ class Client:
                 refusal = error
         self.counters.failed[refusal.kind] += 1
         raise ModelError(refusal.kind, f"{refusal} (asked {self.settings.asks} times)", calls)
-
-    async def _turn(self, request: Request) -> Reply:
-        return (await self._until_usable(request, lambda reply: reply)).reply
 
     async def _sent(self, request: Request) -> tuple[Reply, UnusableReply | None, int]:
         try:

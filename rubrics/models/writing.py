@@ -7,12 +7,12 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
-from itertools import groupby
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 MOST = 256
 """Entries of one transaction: another process gets its turn to write."""
+DROP = "delete from {} where key = ?"
 PUT = "insert or replace into {} (key, value, crc) values (?, ?, ?)"
 ADD = (
     "insert into spending (session, at, model, purpose, kind, prompt, cached, completion, cost, estimate) "
@@ -21,11 +21,11 @@ ADD = (
 
 
 class Entry(NamedTuple):
-    """A row to be written, and what waits for it."""
+    """One statement with its rows, and what waits for it."""
 
     statement: str
-    row: tuple[Any, ...]
-    done: Future[None] | None = None
+    rows: list[tuple[Any, ...]]
+    done: Future[None]
 
 
 class Writer:
@@ -43,16 +43,22 @@ class Writer:
 
     def put(self, table: str, *row: Any) -> Future[None]:
         """A row under its key. Done when it is written: from then on no end of this process can lose it."""
-        done: Future[None] = Future()
-        if self._closed:
-            raise RuntimeError(f"{table}: the cache is closed; nothing more is written")
-        self._entries.put(Entry(PUT.format(table), row, done))
-        return done
+        return self._put(PUT.format(table), [row])
+
+    def drop(self, table: str, keys: Iterable[str]) -> Future[None]:
+        """Take away the rows under these keys."""
+        return self._put(DROP.format(table), [(key,) for key in keys])
 
     def add(self, rows: Iterable[tuple[Any, ...]]) -> None:
         """Rows of the account; written no later than what is put after them."""
-        for row in rows:
-            self._entries.put(Entry(ADD, row))
+        self._put(ADD, list(rows))
+
+    def _put(self, statement: str, rows: list[tuple[Any, ...]]) -> Future[None]:
+        if self._closed:
+            raise RuntimeError("the cache is closed; nothing more is written")
+        entry = Entry(statement, rows, Future())
+        self._entries.put(entry)
+        return entry.done
 
     def close(self) -> None:
         """Write what is left and end."""
@@ -74,13 +80,12 @@ class Writer:
         try:
             if self.error is None:
                 with self._connection:
-                    in_order = sorted(entries, key=lambda entry: entry.statement)
-                    for statement, group in groupby(in_order, key=lambda entry: entry.statement):
-                        self._connection.executemany(statement, [entry.row for entry in group])
+                    for entry in entries:
+                        self._connection.executemany(entry.statement, entry.rows)
         except sqlite3.Error as error:
             self.error = self._failed(error)
         for entry in entries:
-            if entry.done is None or not entry.done.set_running_or_notify_cancel():
+            if not entry.done.set_running_or_notify_cancel():
                 continue
             if self.error is None:
                 entry.done.set_result(None)
