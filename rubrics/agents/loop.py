@@ -17,7 +17,7 @@ from rubrics.agents.conversation import Bounds, Conversation, Handled, Handler, 
 from rubrics.agents.spoken import as_message, parsed, with_own_ids
 from rubrics.agents.threads import in_thread
 from rubrics.errors import ModelError, UnusableReply
-from rubrics.models.model import Model
+from rubrics.models.model import CUT_OFF, Model
 from rubrics.records.models import Call, Reply, Request, Tool
 
 __all__ = ["Bounds", "Conversation", "Handled", "ToolRefusal", "converse"]
@@ -39,14 +39,22 @@ async def converse(
     `opening` holds the first messages; its tools are set here. A call that cannot be carried out, or a submission
     that `read` refuses with `UnusableReply`, is answered with what was wrong. The calls of a turn are carried out in
     their order, one at a time, up to a submission that is accepted; of several submissions in one turn none is.
-    `talk` is filled where it is given, so that a failure leaves what was said.
+    `talk` is filled where it is given, so that a failure leaves what was said. A conversation that was cut off (the
+    process killed, the endpoint gone, a tool broken) goes on from what is on record when it is held again; one that
+    came to nothing is held anew.
     Raises `ModelError` with kind `no_submission` (turns, time or tokens used up), `context_too_long`, `wrong_model`
     (turns answered by different models), the kind of the last refusal (faults used up), or what the client raised;
     `InfraError` of a handler passes through.
     """
     talk = Conversation([]) if talk is None else talk
     talk.messages[:] = opening.messages
-    return await _Loop(model, opening, tools, submit, read, bounds, talk).run()
+    loop = _Loop(model, opening, tools, submit, read, bounds, talk)
+    try:
+        return await loop.run()
+    except ModelError as error:
+        if error.kind not in CUT_OFF:
+            await model.forget(loop.asked)
+        raise
 
 
 class _Loop(Generic[T]):
@@ -62,6 +70,7 @@ class _Loop(Generic[T]):
         self._bounds, self._talk = bounds, talk
         self._deadline = time.monotonic() + bounds.seconds
         self._size = sum(len(jsonio.dumps(message)) for message in talk.messages)
+        self.asked: list[Request] = []
         self._ids: set[str] = set()
         self._faults = 0
         self._last = UnusableReply("no_call", "nothing was called")
@@ -93,6 +102,7 @@ class _Loop(Generic[T]):
         if (usage.prompt or 0) + (usage.completion or 0) > self._bounds.tokens:
             raise self._unfinished(f"{self._bounds.tokens} tokens")
         left = self._deadline - time.monotonic()
+        self.asked.append(request)
         try:
             async with asyncio.timeout(left) as limit:
                 reply = await self._model.turn(request)

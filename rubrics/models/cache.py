@@ -1,7 +1,7 @@
 """What a model was already asked: replies, finished work and the account of spending, in one SQLite file.
 
-Any number of processes may use it at once; a killed one leaves what it had written. Writes are collected for a moment
-and written by one thread (`writing.py`). Failures are never stored. A damaged entry counts as missing.
+Any number of processes may use it at once. Whoever stores something waits until it is written (`writing.py`): a killed
+process loses nothing that anybody has used. Failures are never stored. A damaged entry counts as missing.
 """
 
 from __future__ import annotations
@@ -10,13 +10,17 @@ import sqlite3
 import threading
 import zlib
 from collections.abc import Iterable
+from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from rubrics.errors import StoreError
 from rubrics.models.writing import Writer
 
 VERSION = 1
+PATIENCE = 60.0
+"""Seconds for which a write waits while other processes write."""
 TABLES = """
 create table if not exists replies (key text primary key, value blob not null, crc integer not null);
 create table if not exists finished (key text primary key, value blob not null, crc integer not null);
@@ -58,7 +62,7 @@ class Cache:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._reader = connect(path)
             prepare(self._reader)
-            self._writer = Writer(connect(path))
+            self._writer = Writer(connect(path), partial(unusable, path))
         except (sqlite3.Error, OSError) as error:
             raise unusable(path, error) from None
 
@@ -72,8 +76,6 @@ class Cache:
         return None if value is None else value.decode("utf-8", "surrogatepass")
 
     def _get(self, table: str, key: str) -> bytes | None:
-        if (value := self._writer.pending.get((table, key))) is not None:
-            return value
         with self._lock:
             try:
                 found = self._reader.execute(f"select value, crc from {table} where key = ?", (key,)).fetchone()
@@ -82,19 +84,22 @@ class Cache:
         whole = found is not None and isinstance(found[0], bytes) and zlib.crc32(found[0]) == found[1]
         return found[0] if whole else None
 
-    def put_reply(self, key: str, value: bytes) -> None:
-        self._put("replies", key, value)
+    def put_reply(self, key: str, value: bytes) -> Future[None]:
+        """Done when the reply is on record, and found by `reply`. Fails with `StoreError` when it cannot be."""
+        return self._writer.put("replies", key, value, zlib.crc32(value))
 
-    def put_finished(self, key: str, value: str) -> None:
-        self._put("finished", key, value.encode("utf-8", "surrogatepass"))
+    def drop_replies(self, keys: Iterable[str]) -> Future[None]:
+        """The same for taking replies away."""
+        return self._writer.drop("replies", keys)
 
-    def _put(self, table: str, key: str, value: bytes) -> None:
-        self._check()
-        self._writer.put(table, key, value, zlib.crc32(value))
+    def put_finished(self, key: str, value: str) -> Future[None]:
+        """The same for finished work."""
+        data = value.encode("utf-8", "surrogatepass")
+        return self._writer.put("finished", key, data, zlib.crc32(data))
 
     def spend(self, session: str, items: Iterable[Spent]) -> None:
-        """Add to the account; the session tells this client's entries from those of others."""
-        self._check()
+        """Add to the account, on record with what is stored next; the session tells this client's entries from those of
+        others."""
         fields = Spent.__slots__
         self._writer.add([(session, *(getattr(item, name) for name in fields)) for item in items])
 
@@ -126,16 +131,17 @@ class Cache:
         self._writer.close()
         with self._lock:
             self._reader.close()
-        self._check()
+        self.check()
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Raises `StoreError` when nothing can be written any more: nothing should then be paid for."""
         if self._writer.error is not None:
-            raise unusable(self.path, self._writer.error)
+            raise self._writer.error
 
 
 def connect(path: Path) -> sqlite3.Connection:
     """A connection that waits for other writers, and survives a killed process without a sync per write."""
-    made = sqlite3.connect(path, timeout=60.0, check_same_thread=False)
+    made = sqlite3.connect(path, timeout=PATIENCE, check_same_thread=False)
     made.execute("pragma journal_mode = wal")
     made.execute("pragma synchronous = normal")
     return made
@@ -152,7 +158,11 @@ def prepare(connection: sqlite3.Connection) -> None:
 
 
 def unusable(path: Path, error: Exception) -> StoreError:
-    return StoreError(
-        f"{path}: the cache of model replies cannot be used ({error}). Free the disk or restore the file if it can be; "
-        "otherwise move it away: what it held is then asked, and paid, again"
+    """What to say, and do, about an error of the database."""
+    remedy = (
+        "Free the disk or restore the file if it can be; otherwise move it away: what it held is then asked, and paid, "
+        "again"
     )
+    if "locked" in str(error):
+        remedy = f"For {PATIENCE:g} s another program has kept it locked: end that, and run again"
+    return StoreError(f"{path}: the cache of model replies cannot be used ({error}). {remedy}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -48,14 +48,18 @@ class Client:
         return await self._background.here(self._ask(request, read))
 
     async def turn(self, request: Request) -> Reply:
-        return await self._background.here(self._turn(request))
+        return (await self._background.here(self._ask(request, lambda reply: reply))).reply
+
+    async def forget(self, turns: Sequence[Request]) -> None:
+        if self._cache is not None and turns:
+            await asyncio.wrap_future(self._cache.drop_replies([self.key(request) for request in turns]))
 
     async def recall(self, key: str) -> str | None:
         return None if self._cache is None else self._cache.finished(key)
 
     async def remember(self, key: str, value: str) -> None:
         if self._cache is not None:
-            self._cache.put_finished(key, value)
+            await asyncio.wrap_future(self._cache.put_finished(key, value))
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Carry out a coroutine on the client's loop, from a thread that is not the loop's; its result or error."""
@@ -86,14 +90,17 @@ class Client:
         return Answer(value, kept, 0)
 
     async def _fly(self, key: str, request: Request, read: Callable[[Reply], T]) -> Answer[T]:
-        """Send the question; whoever asks the same meanwhile gets the same outcome."""
+        """Send the question; whoever asks the same meanwhile gets the same outcome. The reply is on record before
+        anybody gets it."""
+        if self._cache is not None:
+            self._cache.check()
         flight: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         self._flights[key] = flight
         try:
             answer = await self._until_usable(request, read)
-            flight.set_result(answer.reply)
             if self._cache is not None:
-                self._cache.put_reply(key, stored.to_bytes(answer.reply))
+                await asyncio.wrap_future(self._cache.put_reply(key, stored.to_bytes(answer.reply)))
+            flight.set_result(answer.reply)
             return answer
         except ModelError as error:
             flight.set_result(error)
@@ -118,9 +125,6 @@ class Client:
                 refusal = error
         self.counters.failed[refusal.kind] += 1
         raise ModelError(refusal.kind, f"{refusal} (asked {self.settings.asks} times)", calls)
-
-    async def _turn(self, request: Request) -> Reply:
-        return (await self._until_usable(request, lambda reply: reply)).reply
 
     async def _sent(self, request: Request) -> tuple[Reply, UnusableReply | None, int]:
         try:

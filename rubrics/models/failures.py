@@ -16,7 +16,9 @@ _TOO_LONG = re.compile(
     r"context[ _](length|window|size)|maximum context|(prompt|input) is too long|too many (input )?tokens",
     re.I,
 )
-_NO_FORMAT = re.compile(r"response_format|json_schema|json_object|structured output|grammar|guided", re.I)
+_NO_FORMAT = re.compile(
+    r"response_format|response_schema|json_schema|json_object|structured output|grammar|guided|\$(ref|defs)", re.I
+)
 _NO_STREAM_OPTIONS = re.compile(r"stream_options|include_usage", re.I)
 
 

@@ -13,6 +13,9 @@ BURST = 0.1
 """Share of a minute's allowance that may go at once; the rest is spread, so that no 60 s hold more than the rate."""
 SHRINK = 0.8
 LEAST = 1.0
+ROW = 4
+"""Refusals with no answer between them after which all wait. Where one request in twenty is refused by chance, four in
+a row come once in 160,000; where the endpoint refuses everything, they come at once."""
 
 
 class Bucket:
@@ -62,6 +65,7 @@ class Gate:
         self._active = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._until = float("-inf")
+        self._row = 0
 
     @asynccontextmanager
     async def passing(self, tokens: int) -> AsyncIterator[None]:
@@ -82,9 +86,22 @@ class Gate:
         if self._tokens is not None:
             self._tokens.give(estimate - really)
 
-    def pause(self, seconds: float) -> None:
-        """Let nothing more through for a time: the endpoint asked for it."""
-        self._until = max(self._until, self._clock.now() + seconds)
+    def answered(self) -> None:
+        """A request was answered."""
+        self._row = 0
+        self.width.succeeded()
+
+    def refused(self, began: float, after: float | None) -> None:
+        """A request that began then was refused for its rate; `after`: seconds that the endpoint asked to wait.
+
+        That is first of all its own affair: it alone waits, and fewer go at once. Only when nothing but refusals comes
+        does nothing more go through for the time that was asked for.
+        """
+        now = self._clock.now()
+        self._row += 1
+        self.width.rate_limited(began, now)
+        if after is not None and self._row >= ROW:
+            self._until = max(self._until, now + after)
 
     def _buckets(self, tokens: int) -> list[tuple[Bucket, float]]:
         pairs = ((self._requests, 1.0), (self._tokens, float(tokens)))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
 from rubrics.records.models import Answer, Reply, Request
 
 T = TypeVar("T")
+
+CUT_OFF = ("rate_limited", "server_error", "timeout", "connection", "authentication", "bad_request", "budget")
+"""Kinds of `ModelError` that say nothing of what was asked: a conversation that one of them ended may go on later."""
 
 
 class Model(Protocol):
@@ -25,8 +28,12 @@ class Model(Protocol):
         """
 
     async def turn(self, request: Request) -> Reply:
-        """One turn of a conversation, never cached: asked again when the transport fails, and a bounded number of
-        times when the answer is empty, refused or cut. Raises `ModelError`."""
+        """One turn of a conversation, on record before it is used: a conversation that was cut off goes on where it
+        was. Asked again when the transport fails, and a bounded number of times when the answer is empty, refused or
+        cut. Raises `ModelError`."""
+
+    async def forget(self, turns: Sequence[Request]) -> None:
+        """The conversation of these turns came to nothing: they are asked anew when it is held again."""
 
     async def recall(self, key: str) -> str | None:
         """The finished work stored under a key (see `key`); null when there is none."""

@@ -116,11 +116,10 @@ class Sender:
             answer = await self.endpoint.send(body, data)
         except Failure as failure:
             if failure.status == 429 and failure.retryable:
-                self.gate.width.rate_limited(started, self._clock.now())
-                if failure.after is not None and failure.after <= LONGEST_ASKED:
-                    self.gate.pause(failure.after)
+                waited_for = failure.after is not None and failure.after <= LONGEST_ASKED
+                self.gate.refused(started, failure.after if waited_for else None)
             raise
-        self.gate.width.succeeded()
+        self.gate.answered()
         reply, complaint = read_reply(answer, price, time.perf_counter() - began)
         self.counters.count(reply)
         return reply, complaint

@@ -1,14 +1,18 @@
-"""The one thread that writes a cache, many entries to a transaction."""
+"""The one thread that writes a cache. What is put while a transaction is written makes up the next one, so that the
+replies of many requests under way cost one write; nobody waits for more to come."""
 
 from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from queue import SimpleQueue
+from typing import Any, NamedTuple
 
-LINGER = 0.05
-"""Seconds for which writes are collected: a killed process loses no more than the replies of that time."""
+MOST = 256
+"""Entries of one transaction: another process gets its turn to write."""
+DROP = "delete from {} where key = ?"
 PUT = "insert or replace into {} (key, value, crc) values (?, ?, ?)"
 ADD = (
     "insert into spending (session, at, model, purpose, kind, prompt, cached, completion, cost, estimate) "
@@ -16,61 +20,74 @@ ADD = (
 )
 
 
-class Writer:
-    """`pending` holds what is not yet written, by table and key. `error` is what ended the writing, if anything did."""
+class Entry(NamedTuple):
+    """One statement with its rows, and what waits for it."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self.pending: dict[tuple[str, str], bytes] = {}
+    statement: str
+    rows: list[tuple[Any, ...]]
+    done: Future[None]
+
+
+class Writer:
+    """Writes in the order of putting. `error` is what ended the writing, if anything did: nothing is written after."""
+
+    def __init__(self, connection: sqlite3.Connection, failed: Callable[[Exception], Exception]) -> None:
+        """`failed` makes the error that those who wait get, from that of the database."""
         self.error: Exception | None = None
         self._connection = connection
-        self._puts: list[tuple[str, str, bytes, int]] = []
-        self._adds: list[tuple[Any, ...]] = []
-        self._lock = threading.Lock()
-        self._some, self._ended = threading.Event(), threading.Event()
+        self._failed = failed
+        self._closed = False
+        self._entries: SimpleQueue[Entry | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="model-cache", daemon=True)
         self._thread.start()
 
-    def put(self, table: str, key: str, value: bytes, crc: int) -> None:
-        with self._lock:
-            self.pending[table, key] = value
-            self._puts.append((table, key, value, crc))
-        self._some.set()
+    def put(self, table: str, *row: Any) -> Future[None]:
+        """A row under its key. Done when it is written: from then on no end of this process can lose it."""
+        return self._put(PUT.format(table), [row])
 
-    def add(self, rows: Sequence[tuple[Any, ...]]) -> None:
-        with self._lock:
-            self._adds += rows
-        self._some.set()
+    def drop(self, table: str, keys: Iterable[str]) -> Future[None]:
+        """Take away the rows under these keys."""
+        return self._put(DROP.format(table), [(key,) for key in keys])
+
+    def add(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Rows of the account; written no later than what is put after them."""
+        self._put(ADD, list(rows))
+
+    def _put(self, statement: str, rows: list[tuple[Any, ...]]) -> Future[None]:
+        if self._closed:
+            raise RuntimeError("the cache is closed; nothing more is written")
+        entry = Entry(statement, rows, Future())
+        self._entries.put(entry)
+        return entry.done
 
     def close(self) -> None:
         """Write what is left and end."""
-        self._ended.set()
-        self._some.set()
+        self._closed = True
+        self._entries.put(None)
         self._thread.join()
         self._connection.close()
 
     def _run(self) -> None:
-        while not self._ended.is_set():
-            self._some.wait()
-            self._ended.wait(LINGER)
-            self._some.clear()
-            self._write()
-        self._write()
+        ended = False
+        while not ended:
+            taken = [self._entries.get()]
+            while len(taken) < MOST and not self._entries.empty():
+                taken.append(self._entries.get())
+            ended = taken[-1] is None
+            self._write([entry for entry in taken if entry is not None])
 
-    def _write(self) -> None:
-        with self._lock:
-            puts, self._puts, adds, self._adds = self._puts, [], self._adds, []
-        if self.error is not None or not (puts or adds):
-            return
+    def _write(self, entries: list[Entry]) -> None:
         try:
-            with self._connection:
-                for table in {put[0] for put in puts}:
-                    rows = [put[1:] for put in puts if put[0] == table]
-                    self._connection.executemany(PUT.format(table), rows)
-                self._connection.executemany(ADD, adds)
+            if self.error is None:
+                with self._connection:
+                    for entry in entries:
+                        self._connection.executemany(entry.statement, entry.rows)
         except sqlite3.Error as error:
-            self.error = error
-            return
-        with self._lock:
-            for table, key, value, _ in puts:
-                if self.pending.get((table, key)) is value:
-                    del self.pending[table, key]
+            self.error = self._failed(error)
+        for entry in entries:
+            if not entry.done.set_running_or_notify_cancel():
+                continue
+            if self.error is None:
+                entry.done.set_result(None)
+            else:
+                entry.done.set_exception(self.error)

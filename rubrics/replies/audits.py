@@ -15,7 +15,7 @@ from rubrics.replies import shape
 from rubrics.replies.evidence import Resolve, read_evidence
 from rubrics.replies.json_text import read_object
 from rubrics.replies.kinds import unusable
-from rubrics.replies.schemas import POINTERS, TEXT, Schema, closed, words
+from rubrics.replies.schemas import EVIDENCE, POINTERS, TEXT, Schema, closed, defining, named, words
 
 Decision = Literal["confirmed", "rejected", "unclear"]
 DECISIONS: tuple[Decision, ...] = ("confirmed", "rejected", "unclear")
@@ -33,8 +33,9 @@ class Decided:
 
 
 def audit_schema(ids: Iterable[str]) -> Schema:
-    finding = closed({"reason": TEXT, "verdict": words(DECISIONS), "evidence": POINTERS})
-    return closed({"findings": closed(dict.fromkeys(ids, finding))})
+    finding = closed({"reason": TEXT, "verdict": words(DECISIONS), "evidence": EVIDENCE})
+    asked = closed({"findings": closed(dict.fromkeys(ids, named("finding")))})
+    return defining(asked, finding=finding, evidence=POINTERS)
 
 
 def read_audit(text: str, asked: Mapping[str, str], resolve: Resolve) -> tuple[Decided, ...]:

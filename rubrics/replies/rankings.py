@@ -19,7 +19,7 @@ from rubrics.replies import shape
 from rubrics.replies.evidence import Resolve, read_evidence
 from rubrics.replies.json_text import read_object
 from rubrics.replies.kinds import unusable
-from rubrics.replies.schemas import BOOL, POINTERS, SCORE, TEXT, Schema, closed
+from rubrics.replies.schemas import BOOL, EVIDENCE, POINTERS, SCORE, TEXT, Schema, closed, defining, named
 
 LOW = 2
 """A check up to this speaks against the candidate: the tiers of method section 3 look at 1 and 2."""
@@ -54,11 +54,12 @@ class Round:
 
 
 def ranking_schema(labels: Sequence[str]) -> Schema:
-    flag = closed({"found": BOOL, "evidence": POINTERS})
+    flag = closed({"found": BOOL, "evidence": EVIDENCE})
     scores = dict.fromkeys(CHECKS, SCORE)
-    candidate = closed({"reason": TEXT, **scores, "evidence": POINTERS, **dict.fromkeys(FLAGS, flag)})
-    candidates = closed(dict.fromkeys(labels, candidate))
-    return closed({"candidates": candidates, "reason": TEXT, "no_clear_difference": BOOL})
+    candidate = closed({"reason": TEXT, **scores, "evidence": EVIDENCE, **dict.fromkeys(FLAGS, named("flag"))})
+    candidates = closed(dict.fromkeys(labels, named("candidate")))
+    whole = closed({"candidates": candidates, "reason": TEXT, "no_clear_difference": BOOL})
+    return defining(whole, candidate=candidate, flag=flag, evidence=POINTERS)
 
 
 def read_ranking(text: str, labels: Sequence[str], resolve: Resolve) -> Round:

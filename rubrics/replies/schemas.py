@@ -38,3 +38,17 @@ def or_null(schema: Schema) -> Schema:
 
 POINTERS: Schema = listed(closed({"place": TEXT, "quote": TEXT}))
 """Evidence: places, each with a quote that stands there."""
+
+
+def named(part: str) -> Schema:
+    """A part of a schema by its name: what stands many times is written once, by `defining`."""
+    return {"$ref": f"#/$defs/{part}"}
+
+
+def defining(schema: Schema, **parts: Schema) -> Schema:
+    """The whole schema with the parts that it names."""
+    return {**schema, "$defs": parts}
+
+
+EVIDENCE: Schema = named("evidence")
+"""`POINTERS` where a schema asks for them many times; to be defined by that name."""

@@ -18,7 +18,7 @@ from rubrics.replies import shape
 from rubrics.replies.evidence import Resolve, read_evidence
 from rubrics.replies.json_text import read_object
 from rubrics.replies.kinds import unusable
-from rubrics.replies.schemas import BOOL, POINTERS, TEXT, Schema, closed, words
+from rubrics.replies.schemas import BOOL, EVIDENCE, POINTERS, TEXT, Schema, closed, defining, words
 
 GUARD = "addressed_to_grader"
 
@@ -63,10 +63,10 @@ def _name(kind: Kind, criterion_id: str, ids: Sequence[str]) -> str:
 def verdict_schema(asks: Sequence[Ask]) -> Schema:
     """What a reply to these asks looks like, for the provider's strict mode or as the parameters of a tool."""
     verdicts = {
-        ask.name: closed({"reason": TEXT, "level": words(ask.criterion.scale), "evidence": POINTERS}) for ask in asks
+        ask.name: closed({"reason": TEXT, "level": words(ask.criterion.scale), "evidence": EVIDENCE}) for ask in asks
     }
-    guard = closed({"reason": TEXT, "found": BOOL, "evidence": POINTERS})
-    return closed({GUARD: guard, "verdicts": closed(verdicts)})
+    guard = closed({"reason": TEXT, "found": BOOL, "evidence": EVIDENCE})
+    return defining(closed({GUARD: guard, "verdicts": closed(verdicts)}), evidence=POINTERS)
 
 
 def read_verdicts(text: str, asks: Sequence[Ask], resolve: Resolve) -> VerdictSet:

@@ -16,9 +16,11 @@ from judging.carriers import PATCH, bash, rollout_of
 from judging.graders import RUBRICS, SOUND, TASK, case_of, criteria_of, judge_all, prompt_of, sound
 from model_server.server import Raw, Said, serving
 
+from rubrics import jsonio
 from rubrics.judges.answers import merged
 from rubrics.judges.questions import asks_for
 from rubrics.judges.single import SingleJudge
+from rubrics.models.bodies import body
 from rubrics.models.client import Client, open_client
 from rubrics.models.settings import ModelSettings
 from rubrics.prompting.fences import parse_fences
@@ -26,6 +28,7 @@ from rubrics.records import transcripts
 from rubrics.records.judgements import Case, Judgement
 from rubrics.records.models import Answer, Reply, Usage
 from rubrics.records.rollouts import Rollout, Turn
+from rubrics.records.rubrics import Criterion
 from rubrics.records.tasks import Sealed, SealedTask
 from rubrics.replies.verdicts import VerdictSet
 
@@ -266,6 +269,20 @@ def test_what_a_20_kb_rollout_adds_to_the_prefix_of_its_task_is_at_most_18_kb(to
     for rollout, text in zip(rollouts, texts, strict=True):
         assert abs(json_size(rollout) - 20_000) < 100
         assert len(text.encode()) - len(shared.encode()) <= 18_000
+
+
+def test_beside_the_rollout_a_request_of_ten_criteria_holds_7_and_a_half_kb() -> None:
+    """30.5 KB went out for a rollout of 20, where others send 22 to 28: what evidence is was said eleven times."""
+    criteria = tuple(
+        Criterion(f"demand-{n}", f"The solution meets demand number {n}.", 1.0, "judge") for n in range(10)
+    )
+    rubric = replace(RUBRICS["solution"], criteria=criteria)
+    case = replace(case_of(generated(1, 20_000, 20)), rubrics={"solution": rubric})
+    (request,) = SingleJudge(Named()).requests(case)  # type: ignore[arg-type]
+    shown = [section.text for section in parse_fences(prompts(case)[0])]
+    size = len(jsonio.encoded(body(request, ModelSettings("scripted"))))
+    assert len(criteria) == len(asks_for(case))
+    assert size - sum(len(jsonio.encoded(text)) for text in shown) <= 7_500
 
 
 def test_repeats_and_rollouts_of_a_task_share_all_that_stands_before_the_rollout() -> None:

@@ -191,6 +191,7 @@ def test_json_is_asked_for_in_three_ways() -> None:
 
 def test_only_a_refusal_of_the_form_is_one() -> None:
     assert refuses_format(of_status(400, "'response_format' of type json_schema is not supported", {}, NOW))
+    assert refuses_format(of_status(400, "Unknown name \"$ref\" at 'generation_config.response_schema'", {}, NOW))
     assert not refuses_format(of_status(400, "temperature is out of range", {}, NOW))
     assert not refuses_format(of_status(500, "response_format", {}, NOW))
 

@@ -11,7 +11,7 @@ from model_server.clock import StepClock
 
 from rubrics.errors import ModelError
 from rubrics.models.budget import Budget
-from rubrics.models.limits import Bucket, Gate, Width
+from rubrics.models.limits import ROW, Bucket, Gate, Width
 
 
 @given(st.integers(1, 600), st.lists(st.floats(0, 20), min_size=1, max_size=200))
@@ -94,13 +94,45 @@ def test_the_gate_holds_width_and_both_rates() -> None:
     assert times[-1] == pytest.approx((9000 - 600) / 90)
 
 
-def test_nothing_passes_during_a_pause() -> None:
+def test_nothing_passes_while_all_wait() -> None:
     clock = StepClock()
     gate = Gate(4, None, None, clock)
-    gate.pause(30.0)
-    gate.pause(10.0)
+    for after in (30.0, 10.0, 10.0, 30.0, 10.0):
+        gate.refused(0.0, after)
     times, _ = asyncio.run(passed(gate, clock, 8))
     assert min(times) == 30.0
+
+
+@given(st.lists(st.sampled_from(["answered", "refused", "refused, no time said"]), max_size=60))
+def test_all_wait_only_after_refusals_in_a_row(events: list[str]) -> None:
+    clock = StepClock()
+    gate = Gate(32, None, None, clock)
+    row, until = 0, 0.0
+    for moment, event in enumerate(events):
+        clock.time = float(moment)
+        if event == "answered":
+            gate.answered()
+            row = 0
+        else:
+            gate.refused(clock.time - 0.5, 5.0 if event == "refused" else None)
+            row += 1
+            if row >= ROW and event == "refused":
+                until = moment + 5.0
+        assert 1.0 <= gate.width.value <= 32.0
+    times, _ = asyncio.run(passed(gate, clock, 3))
+    assert times == [max(clock.time, until)] * 3
+
+
+@given(st.integers(1, 64), st.integers(1, 20))
+def test_refusals_of_all_that_were_under_way_narrow_the_width_once_and_let_wait_once(many: int, after: int) -> None:
+    clock = StepClock()
+    gate = Gate(64, None, None, clock)
+    clock.time = 1.0
+    for _ in range(many):
+        gate.refused(0.5, float(after))
+    assert gate.width.value == pytest.approx(0.8 * 64)
+    times, _ = asyncio.run(passed(gate, clock, 5))
+    assert times == [1.0 + after if many >= ROW else 1.0] * 5
 
 
 def test_a_request_that_is_given_up_while_waiting_leaves_its_place() -> None:

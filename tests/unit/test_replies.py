@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,12 @@ from rubrics.records.judgements import Pointer
 from rubrics.records.rankings import CHECKS, FLAGS
 from rubrics.records.rubrics import Rubric
 from rubrics.replies import examples
-from rubrics.replies.audits import read_audit
+from rubrics.replies.audits import audit_schema, read_audit
 from rubrics.replies.drafts import read_drafts
 from rubrics.replies.json_text import read_object
 from rubrics.replies.kinds import KINDS, unusable
 from rubrics.replies.probes import read_probe
-from rubrics.replies.rankings import LOW, read_ranking
+from rubrics.replies.rankings import LOW, ranking_schema, read_ranking
 from rubrics.replies.schemas import Schema
 from rubrics.replies.verdicts import VerdictSet, asks_of, read_verdicts, verdict_schema
 
@@ -84,7 +85,16 @@ def test_every_object_of_a_schema_is_closed_and_every_field_required() -> None:
         elif schema.get("type") == "array":
             check(schema["items"])
 
-    check(verdict_schema(world.ASKS))
+    def whole(schema: Schema) -> None:
+        parts = schema["$defs"]
+        for part in (schema, *parts.values()):
+            check(part)
+        named = set(re.findall(r'"#/\$defs/(\w+)"', json.dumps(schema)))
+        assert named == set(parts), "every part that is named is defined, and no other"
+
+    whole(verdict_schema(world.ASKS))
+    whole(ranking_schema(("attempt-1", "attempt-2")))
+    whole(audit_schema(("f1", "f2")))
 
 
 @pytest.mark.parametrize(
