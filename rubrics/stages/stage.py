@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Protocol
 
 from rubrics.records.census import CensusLine
@@ -87,7 +87,8 @@ def census_rows(lines: Iterable[CensusLine]) -> Iterator[dict[str, Any]]:
 
 def record_row(record: Any) -> dict[str, Any]:
     """A record's fields as a row; tuples become lists."""
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(record).items()}
+    values = ((field.name, getattr(record, field.name)) for field in fields(record))
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values}
 
 
 @dataclass(frozen=True, slots=True)
