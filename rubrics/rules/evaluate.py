@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import accumulate
 from typing import Any, TypeAlias
@@ -91,7 +91,7 @@ class RuleEvaluator:
         thousands of rows.
         """
         numbers = {rule: n for n, rule in enumerate(dict.fromkeys(rule for rules, _ in asked for rule in rules))}
-        words = {word for rule in numbers for word in _WORD.findall(rule)}
+        words = names_in(numbers)
         stops = list(accumulate(measured.num_rows for _, measured in asked))
         tables = [
             _named_columns(measured, words, stop - measured.num_rows)
@@ -117,6 +117,11 @@ class RuleEvaluator:
             ) from None
         finally:
             self._connection.unregister("measured")
+
+
+def names_in(rules: Iterable[str]) -> set[str]:
+    """Every name of a fact or contrast that the rules hold, and other words of theirs."""
+    return {word for rule in rules for word in _WORD.findall(rule)}
 
 
 def measured_table(rows: Sequence[Mapping[str, Any]], rollout_id: Sequence[str] | None = None) -> Measured:
