@@ -94,7 +94,7 @@ def measure_handling(files: tuple[FileView, ...]) -> dict[str, Any]:
         "broad_excepts": _surplus(_BROAD, source, ("except", "catch", "rescue")),
         "broad_fallbacks": sum(_surplus(pattern, source, (hint,)) for hint, pattern in _FALLBACKS),
         "special_cases_added": sum(map(_literal_tests, source)),
-        "hardcoded_paths": sum(lexing.count_lines(_HARD_PATH, "\n".join(f.added), _PATH_HINTS) for f in source),
+        "hardcoded_paths": sum(lexing.count_lines(_HARD_PATH, f.text_added, _PATH_HINTS) for f in source),
         "sleeps_added": _surplus(_SLEEP, both, ("sleep",)),
         "network_use_added": _surplus(_NETWORK, source, _NETWORK_HINTS),
         "environment_reads_added": _surplus(_ENVIRONMENT, source, _ENVIRONMENT_HINTS),
@@ -123,18 +123,18 @@ def _line_surplus(pattern: re.Pattern[str], file: FileView) -> int:
 
 
 def _literal_tests(file: FileView) -> int:
-    tests = [test for test in lexing.condition_lines("\n".join(file.added)) if _LITERAL_TEST.search(test) is not None]
+    tests = [test for test in lexing.condition_lines(file.text_added) if _LITERAL_TEST.search(test) is not None]
     if not tests:
         return 0
-    gone = lexing.conditions("\n".join(file.removed))
+    gone = lexing.conditions(file.text_removed)
     return sum(test not in gone for test in tests)
 
 
 def _tests_gone(file: FileView) -> int:
     if not file.code_removed:
         return 0
-    removed = {name for _, name, _ in lexing.definitions(file.code_removed)}
-    added = {name for _, name, _ in lexing.definitions(file.code_added)}
+    removed = {name for _, name, _ in file.undefined}
+    added = {name for _, name, _ in file.defined}
     return sum(name.lower().startswith("test") for name in removed - added)
 
 

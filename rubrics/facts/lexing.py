@@ -66,9 +66,9 @@ def first_words(code: str) -> Counter[str]:
     return Counter(_FIRST.findall(code)) if code else Counter()
 
 
-def definitions(code: str) -> list[tuple[str, str, str]]:
+def definitions(code: str) -> tuple[tuple[str, str, str], ...]:
     """Keyword, name and the rest of the line of each function and class that begins."""
-    return _DEFINITION.findall(code)
+    return tuple(_DEFINITION.findall(code)) if code else ()
 
 
 def assigned(code: str) -> set[str]:
@@ -87,8 +87,8 @@ def _is_argument(code: str, at: int) -> bool:
 
 
 def calls(code: str) -> set[str]:
-    """Last names of what is called; what the code itself defines is left out."""
-    return set(_CALL.findall(code)) - _NOT_CALLS - {name for _, name, _ in definitions(code)}
+    """Last names of what is called or defined."""
+    return set(_CALL.findall(code)) - _NOT_CALLS
 
 
 def attributes(code: str) -> set[str]:

@@ -73,14 +73,15 @@ def measure_names(patch: Patch, files: tuple[FileView, ...]) -> dict[str, Any]:
 
 
 def _lexical(file: FileView, found: dict[str, set[str]]) -> None:
-    added, removed = "\n".join(file.added), "\n".join(file.removed)
+    added, removed = file.text_added, file.text_removed
+    defined, undefined = {name for _, name, _ in file.defined}, {name for _, name, _ in file.undefined}
     tokens, tokens_before = lexing.tokens(added, file.hash_comments), lexing.tokens(removed, file.hash_comments)
     code, before = file.code_added, file.code_removed
     found["tokens_added"] |= tokens - tokens_before
     found["tokens_added_all"] |= tokens
     found["tokens_removed"] |= tokens_before - tokens
-    found["calls_added"] |= lexing.calls(code) - lexing.calls(before)
-    found["names_defined"] |= {name for _, name, _ in lexing.definitions(code)} | lexing.assigned(code)
+    found["calls_added"] |= (lexing.calls(code) - defined) - (lexing.calls(before) - undefined)
+    found["names_defined"] |= defined | lexing.assigned(code)
     found["imports_added_names"] |= lexing.imported(added) - lexing.imported(removed)
     found["conditions_added"] |= lexing.conditions(added) - lexing.conditions(removed)
     found["attributes_added"] |= lexing.attributes(code) - lexing.attributes(before)

@@ -78,8 +78,8 @@ def measure_shape(files: tuple[FileView, ...]) -> dict[str, Any]:
         values["comment_lines_added"] += len(file.comments)
         values["max_nesting_added"] = max(values["max_nesting_added"], *map(_depth, file.added), 0)
     for file in of_kind(files, "test"):
-        before = {name for _, name, _ in lexing.definitions(file.code_removed)}
-        names = {name for _, name, _ in lexing.definitions(file.code_added)} - before
+        before = {name for _, name, _ in file.undefined}
+        names = {name for _, name, _ in file.defined} - before
         values["test_functions_added"] += sum(name.lower().startswith("test") for name in names)
     return values
 
@@ -96,8 +96,8 @@ def _count_words(file: FileView, values: dict[str, int]) -> None:
 
 
 def _count_definitions(file: FileView, values: dict[str, int]) -> None:
-    added = {name: (word, rest) for word, name, rest in lexing.definitions(file.code_added)}
-    removed = {name: (word, rest) for word, name, rest in lexing.definitions(file.code_removed)}
+    added = {name: (word, rest) for word, name, rest in file.defined}
+    removed = {name: (word, rest) for word, name, rest in file.undefined}
     new, gone = added.keys() - removed.keys(), removed.keys() - added.keys()
     functions = sum(added[name][0] in _FUNCTIONS for name in new)
     values["functions_added"] += functions

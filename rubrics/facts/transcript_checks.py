@@ -42,22 +42,11 @@ _FAILED = re.compile(
     r"|\bnpm ERR!|\btest result: FAILED|\bcommand not found|\bNo module named\b",
     re.MULTILINE,
 )
-_HINTS = (
-    " failed",
-    " error",
-    " passed",
-    "FAIL",
-    "ERR",
-    "Traceback",
-    "E  ",
-    "not found",
-    "No module",
-    "OK",
-    "ok",
-    "PASS",
-)
+_FAILED_HINTS = (" failed", " error", "FAIL", "ERR", "Traceback", "E  ", "not found", "No module")
 _SUMMARY = re.compile(r"\b\d{1,7} (?:passed|failed)\b")
-_PASSED = re.compile(r"(?:OK|ok|PASS)\b|test result: ok")
+_SUMMARY_HINTS = (" passed", " failed")
+_PASSED = re.compile(r"^(?:(?:OK|ok|PASS)\b|test result: ok)", re.MULTILINE)
+_PASSED_HINTS = ("OK", "ok", "PASS")
 _TAIL = 2_000
 _CHECKING = frozenset({"test", "run", "check"})
 
@@ -113,15 +102,14 @@ def _failed(view: TranscriptView, action: Action) -> bool | None:
 
 def _said(tail: str) -> bool | None:
     """What the end of a test run's output says: its last summary line decides, else any sign of failure."""
-    hints = tuple(hint for hint in _HINTS if hint in tail)
-    if not hints:
-        return None
-    lines = [line for line in reversed(tail.split("\n")) if has_any(line, hints)]
-    for line in lines:
+    for line in reversed(_lines(tail, _SUMMARY_HINTS)):
         if _SUMMARY.search(line) is not None:
             return _FAILED.search(line) is not None
-    return True if any(_FAILED.search(line) is not None for line in lines) else _passed(lines)
+    if any(_FAILED.search(line) is not None for line in _lines(tail, _FAILED_HINTS)):
+        return True
+    return False if has_any(tail, _PASSED_HINTS) and _PASSED.search(tail) is not None else None
 
 
-def _passed(lines: list[str]) -> bool | None:
-    return False if any(_PASSED.match(line) is not None for line in lines) else None
+def _lines(text: str, hints: tuple[str, ...]) -> list[str]:
+    """The lines that hold one of the hints: most outputs have few of them."""
+    return [line for line in text.split("\n") if has_any(line, hints)] if has_any(text, hints) else []

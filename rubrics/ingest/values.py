@@ -34,7 +34,7 @@ class Ignored:
         value = row.get(key)
         if value is None:
             return None
-        number = count(value)
+        number = value if type(value) is int and 0 <= value < _LARGEST else count(value)
         if number is None:
             self.add(key, value, "a whole number of at least 0")
         return number
@@ -44,7 +44,7 @@ class Ignored:
         value = row.get(key)
         if value is None:
             return None
-        number = whole(value)
+        number = value if type(value) is int and 0 <= value < _LARGEST else whole(value)
         if number is None:
             self.add(key, value, "a whole number")
         return number

@@ -1,8 +1,8 @@
-"""The embedded judge: rule criteria of one task, evaluated over all its rollouts in one query."""
+"""The embedded judge: rule criteria of tasks, evaluated over all their rollouts in one query."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from rubrics import jsonio
 from rubrics.contrasts.measure import CONTENT
@@ -16,7 +16,7 @@ _MISSING: Mapping[Kind, str] = {"solution": "no_patch", "behavior": "no_transcri
 
 def judge(
     evaluator: RuleEvaluator, rubrics: Mapping[str, Rubric], measured: Measured, alone: bool = True
-) -> Iterator[Verdicts]:
+) -> list[Verdicts]:
     """Verdicts for every criterion of the given rubrics (keyed by digest), one row of `measured` per rollout.
 
     A value is null, with a class, where the rollout lacks the rubric's evidence (`no_patch`,
@@ -24,24 +24,51 @@ def judge(
     criterion is for a judge (`needs_judge`); the latter are left out where there is one (not `alone`). Criteria of
     method `run` are left out: see `runs.py`.
     """
-    criteria = [(digest, rubric, item) for digest, rubric in rubrics.items() for item in rubric.criteria]
-    rules = [item.rule for _, _, item in criteria if item.method == "rule" and item.rule is not None]
-    rows = iter(zip(*evaluator.values(rules, measured), strict=True))
+    return judge_tasks(evaluator, [(rubrics, measured)], alone)[0]
+
+
+def judge_tasks(
+    evaluator: RuleEvaluator, tasks: Sequence[tuple[Mapping[str, Rubric], Measured]], alone: bool = True
+) -> list[list[Verdicts]]:
+    """The verdicts of each of several tasks; it takes little longer than those of one."""
+    rules = [
+        [rule for rubric in rubrics.values() for rule in map(_rule, rubric.criteria) if rule] for rubrics, _ in tasks
+    ]
+    values = evaluator.values_of([(asked, measured) for asked, (_, measured) in zip(rules, tasks, strict=True)])
+    return [
+        list(_verdicts(evaluator, rubrics, measured, iter(found), alone))
+        for (rubrics, measured), found in zip(tasks, values, strict=True)
+    ]
+
+
+def _rule(criterion: Criterion) -> str | None:
+    return criterion.rule if criterion.method == "rule" else None
+
+
+def _verdicts(
+    evaluator: RuleEvaluator,
+    rubrics: Mapping[str, Rubric],
+    measured: Measured,
+    values: Iterator[tuple[float | None, ...]],
+    alone: bool,
+) -> Iterator[Verdicts]:
+    """Verdicts by the values of the rules, in the order of the criteria that have one."""
     missing = {kind: [digest is None for digest in measured.column(CONTENT[kind]).to_pylist()] for kind in CONTENT}
+    criteria = [(digest, rubric, item) for digest, rubric in rubrics.items() for item in rubric.criteria]
     for digest, rubric, criterion in criteria:
-        absent = missing[rubric.kind]
-        if criterion.method != "rule" or criterion.rule is None:
+        absent, rule = missing[rubric.kind], _rule(criterion)
+        if rule is None:
             if alone and criterion.method == "judge":
                 yield _unjudged(digest, rubric, criterion, len(absent))
             continue
-        found = next(rows, ())
+        found = next(values)
         failures = tuple(
             _MISSING[rubric.kind] if gone else _failure(value) for gone, value in zip(absent, found, strict=True)
         )
-        values = tuple(None if failure else value for value, failure in zip(found, failures, strict=True))
-        names = evaluator.check(criterion.rule, rubric.kind, criterion.id)
+        kept = tuple(None if failure else value for value, failure in zip(found, failures, strict=True))
+        names = evaluator.check(rule, rubric.kind, criterion.id)
         pointers = jsonio.dumps([f"fact:{name}" for name in sorted(names)])
-        yield Verdicts(digest, criterion, rubric.kind, values, failures, f"rule: {criterion.rule}", pointers)
+        yield Verdicts(digest, criterion, rubric.kind, kept, failures, f"rule: {rule}", pointers)
 
 
 def _failure(value: float | None) -> str | None:

@@ -16,7 +16,7 @@ def to_json(turns: tuple[Turn, ...]) -> str:
 
 def from_json(text: str) -> tuple[Turn, ...]:
     """The turns that `to_json` wrote."""
-    return tuple(_turn_from_dict(item) for item in jsonio.loads(text))
+    return tuple([_turn_from_dict(item) for item in jsonio.loads(text)])
 
 
 def digest(text: str) -> str:
@@ -26,10 +26,16 @@ def digest(text: str) -> str:
 
 def _turn_to_dict(turn: Turn) -> dict[str, Any]:
     fields: dict[str, Any] = {"role": turn.role, "text": turn.text}
-    for name in ("reasoning", "observation", "exit_code", "input_tokens", "output_tokens"):
-        value = getattr(turn, name)
-        if value is not None:
-            fields[name] = value
+    if turn.reasoning is not None:
+        fields["reasoning"] = turn.reasoning
+    if turn.observation is not None:
+        fields["observation"] = turn.observation
+    if turn.exit_code is not None:
+        fields["exit_code"] = turn.exit_code
+    if turn.input_tokens is not None:
+        fields["input_tokens"] = turn.input_tokens
+    if turn.output_tokens is not None:
+        fields["output_tokens"] = turn.output_tokens
     if turn.tool_calls:
         fields["tool_calls"] = [
             {"name": call.name, "arguments": call.arguments, "raw": call.raw, "call_id": call.call_id}
@@ -41,6 +47,8 @@ def _turn_to_dict(turn: Turn) -> dict[str, Any]:
 
 
 def _turn_from_dict(fields: dict[str, Any]) -> Turn:
-    calls = tuple(ToolCall(**call) for call in fields.get("tool_calls", ()))
-    rest = {key: value for key, value in fields.items() if key not in ("tool_calls", "flags")}
-    return Turn(tool_calls=calls, flags=tuple(fields.get("flags", ())), **rest)
+    if "tool_calls" in fields:
+        fields["tool_calls"] = tuple([ToolCall(**call) for call in fields["tool_calls"]])
+    if "flags" in fields:
+        fields["flags"] = tuple(fields["flags"])
+    return Turn(**fields)

@@ -31,7 +31,7 @@ def centre(groups: Segments, reward: Floats, valid: Bools, estimator: str, std_e
     others, which is n / (n - 1). A group of one row has factor 1: its advantage is 0 whatever the factor.
     """
     n = groups.count(valid)
-    mean = divided(groups.total(np.where(valid, reward, 0.0)), n)
+    mean = divided(groups.total(reward if n is groups.sizes else np.where(valid, reward, 0.0)), n)
     deviation = reward - groups.each(mean)
     several = np.maximum(n - 1, 1)
     if estimator == "std":

@@ -19,8 +19,6 @@ class Segments:
 
     starts: Longs
     sizes: Longs
-    index: Longs
-    """The group of each row."""
 
     @classmethod
     def of(cls, starts: Longs, rows: int) -> Segments:
@@ -28,7 +26,7 @@ class Segments:
         sizes = np.diff(starts, append=rows)
         if (rows and (len(starts) == 0 or starts[0] != 0)) or (sizes < 1).any():
             raise ValueError(f"starts of groups: wanted ascending rows from 0 to {rows - 1}, the first of them 0")
-        return cls(starts, sizes, np.repeat(np.arange(len(starts)), sizes))
+        return cls(starts, sizes)
 
     @classmethod
     def of_keys(cls, *keys: Longs) -> Segments:
@@ -37,6 +35,11 @@ class Segments:
         first = np.ones(rows, dtype=np.bool_)
         first[1:] = np.logical_or.reduce([key[1:] != key[:-1] for key in keys])
         return cls.of(np.flatnonzero(first), rows)
+
+    @property
+    def index(self) -> Longs:
+        """The group of each row; made anew each time."""
+        return np.repeat(np.arange(len(self.starts)), self.sizes)
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -51,6 +54,8 @@ class Segments:
 
     def count(self, mask: Bools) -> Longs:
         """Number of true rows per group."""
+        if mask.all():
+            return self.sizes
         return np.add.reduceat(mask, self.starts, dtype=np.int64) if len(self) else np.zeros(0, dtype=np.int64)
 
     def lowest(self, values: Floats) -> Floats:

@@ -117,11 +117,14 @@ class Score:
         measured_ids: list[str] = []
         again: set[str] = set()
         with RuleEvaluator(self._checked) as evaluator:
-            for task_id, measured, new in measured_tasks(self._store, rubrics):
+            tasks = list(measured_tasks(self._store, rubrics))
+            named_of = [
+                {rubric_digest(rubric): rubric for rubric in rubrics[task_id].values()} for task_id, _, _ in tasks
+            ]
+            asked = [(named, measured) for named, (_, measured, _) in zip(named_of, tasks, strict=True)]
+            judged = builtin.judge_tasks(evaluator, asked, alone=self._bench is None)
+            for (task_id, measured, new), named, verdicts in zip(tasks, named_of, judged, strict=True):
                 out.append("contrasts", new)
-                named = {rubric_digest(rubric): rubric for rubric in rubrics[task_id].values()}
-                rows = measured.drop_columns(["rollout_id"])
-                verdicts = list(builtin.judge(evaluator, named, rows, alone=self._bench is None))
                 rollout_ids = measured.column("rollout_id").to_pylist()
                 measured_ids += rollout_ids
                 out.append(

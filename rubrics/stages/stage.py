@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Protocol
 
 from rubrics.errors import UsageError
@@ -161,7 +161,8 @@ class _Results:
 
 def record_row(record: Any) -> dict[str, Any]:
     """A record's fields as a row; tuples become lists."""
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(record).items()}
+    values = ((field.name, getattr(record, field.name)) for field in fields(record))
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values}
 
 
 def run_job(job: Job, here: Callable[[], Done]) -> Done:

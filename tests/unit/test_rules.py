@@ -6,6 +6,7 @@ import re
 from contextlib import suppress
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -312,8 +313,34 @@ def test_all_rules_of_a_task_are_one_query() -> None:
     assert got == [tuple(float(row > n) for n in range(150)) for row in range(20)]
 
 
+def test_rules_of_several_tasks_are_one_query_and_each_is_worth_what_it_is_worth_alone() -> None:
+    """Planning the rules of every task anew took three quarters of the time of scoring."""
+    tasks: list[tuple[list[str], Any]] = [
+        (["lines_added > 1", "1 / lines_added"], measured_table([{"lines_added": n} for n in range(3)])),
+        ([], measured_table([{}, {}])),
+        (["1 / lines_added", "0.5"], measured_table([{"lines_added": 0}, {"lines_added": 4}])),
+        (["0.5"], measured_table([])),
+        (["list_contains(files_edited, 'a.py')"], measured_table([{"files_edited": ["a.py"]}])),
+    ]
+    with RuleEvaluator() as evaluator:
+        together = evaluator.values_of(tasks)
+        alone = [evaluator.values_of([task])[0] for task in tasks]
+    assert together == alone
+    assert together[2] == [(None, 0.25), (0.5, 0.5)]
+    assert [len(columns) for columns in together] == [2, 0, 2, 1, 1]
+
+
+def test_tables_of_several_tasks_may_write_one_column_in_different_types() -> None:
+    """A task without a value in a column may come as a column of nulls."""
+    rows = measured_table([{"lines_added": 3}])
+    nulls = rows.set_column(rows.column_names.index("lines_added"), "lines_added", pa.nulls(1))
+    with RuleEvaluator() as evaluator:
+        assert evaluator.values_of([(["lines_added / 6"], nulls), (["lines_added / 6"], rows)]) == [[(None,)], [(0.5,)]]
+
+
 def test_no_rules_and_no_rollouts_are_no_query() -> None:
     with RuleEvaluator() as evaluator:
+        assert evaluator.values_of([]) == []
         assert evaluator.values([], measured_table([{}, {}])) == [(), ()]
         assert evaluator.values(["1"], measured_table([])) == []
 
