@@ -36,8 +36,8 @@ class Matcher:
         self._known[known.rollout_id] = known
         self._runs.setdefault((known.task_id, known.run), []).append(known)
         self._tasks.setdefault(known.task_id, []).append(known)
-        for name in {known.rollout_id, known.given_id} - {None}:
-            self._ids.setdefault(str(name), []).append(known)
+        for name in {known.rollout_id, *known.given_ids}:
+            self._ids.setdefault(name, []).append(known)
         self.know_run(known.run, known.folders, known.policy)
 
     def know_run(self, run: str, folders: Iterable[tuple[str, ...]], policy: str | None) -> None:
@@ -46,10 +46,15 @@ class Matcher:
         if policy is not None:
             self._policies.setdefault(_plain(policy), set()).add(run)
 
-    def again(self, rollout_id: str, folder: tuple[str, ...] | None) -> None:
-        """Remember that a rollout was given again, from another folder."""
+    def again(self, rollout_id: str, folder: tuple[str, ...] | None, given_id: str | None = None) -> None:
+        """Remember that a rollout was given again, from another folder or by another id of its dump."""
         known = self._known.get(rollout_id)
-        if known is not None and folder is not None:
+        if known is None:
+            return
+        if given_id is not None and given_id not in {known.rollout_id, *known.given_ids}:
+            known.given_ids |= {given_id}
+            self._ids.setdefault(given_id, []).append(known)
+        if folder is not None:
             known.folders |= {folder}
             self._folders.setdefault(known.run, set()).add(folder)
 

@@ -9,9 +9,9 @@ from datetime import datetime
 from pathlib import Path
 
 from rubrics.errors import StoreError
-from rubrics.store.manifest import Version
+from rubrics.store.manifest import AGAIN, OtherFormatError, Version
 from rubrics.store.part_files import PART, Closing, Label, fault_of, label_of
-from rubrics.store.schema import TABLES
+from rubrics.store.schema import FORMAT_MAJOR, TABLES
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,11 @@ def _files(root: Path) -> Iterable[_File]:
         match = PART.fullmatch(part)
         if match and match["table"] in TABLES:
             label = label_of(path) if path.is_file() else None
+            if label is not None and label.format != FORMAT_MAJOR:
+                raise OtherFormatError(
+                    f"{path}: format {label.format}, this program reads format {FORMAT_MAJOR}; use the version that "
+                    f"wrote it or make the store again: {AGAIN}"
+                )
             if label is None or label.table == match["table"]:
                 yield _File(part, match["table"], match["run"], int(match["number"]), label)
 

@@ -49,6 +49,10 @@ class Manifest:
         return {part for versions in self.tables.values() for version in versions for part in version.parts}
 
 
+AGAIN = "ingest its dumps into a new one, and copy its model-cache.sqlite there to keep the replies that were paid for"
+"""How a store of another format is made again."""
+
+
 class OtherFormatError(StoreError):
     """A manifest is whole, and of another major format version."""
 
@@ -68,7 +72,7 @@ def read_manifest(path: Path) -> Manifest:
     if found != FORMAT_MAJOR or isinstance(found, bool):
         raise OtherFormatError(
             f"{path}: format {found!r}, this program reads format {FORMAT_MAJOR}; "
-            f"use the version that wrote it ({content.get('producer', 'unknown')}) or make the store again"
+            f"use the version that wrote it ({content.get('producer', 'unknown')}) or make the store again: {AGAIN}"
         )
     if "digest" in content and content["digest"] != _digest(content):
         raise _broken(path, ValueError("its digest is that of another one"))

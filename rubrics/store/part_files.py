@@ -59,6 +59,7 @@ class Label:
     """Number of the commit in its store, from 1; 0: written before parts said so."""
     rows: int
     closing: Closing | None
+    format: int
 
 
 def metadata(table: str, stage: str, commit: int) -> dict[str, str]:
@@ -86,7 +87,8 @@ def label_of(path: Path) -> Label | None:
         table = said[b"rubrics.table"].decode()
         closing = _closing(table, said[b"rubrics.closes"]) if b"rubrics.closes" in said else None
         commit = int(said.get(b"rubrics.commit", b"0"))
-        return Label(table, said.get(b"rubrics.stage", b"").decode(), commit, found.num_rows, closing)
+        major = int(said.get(b"rubrics.format", b"1"))
+        return Label(table, said.get(b"rubrics.stage", b"").decode(), commit, found.num_rows, closing, major)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, pa.ArrowException):
         return None
 

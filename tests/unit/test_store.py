@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 from rubrics import __version__
 from rubrics.errors import StoreError, UsageError
 from rubrics.store import parts as parts_module
-from rubrics.store.schema import TABLES
+from rubrics.store.manifest import AGAIN
+from rubrics.store.schema import FORMAT_MAJOR, TABLES
 from rubrics.store.store import Store
 
 
@@ -232,12 +233,12 @@ def test_every_part_says_its_format_version_and_table(store: Store) -> None:
     for part in store.manifest().parts():
         metadata = pq.read_metadata(store.paths.root / part)
         found = metadata.metadata
-        assert found[b"rubrics.format"] == b"1"
+        assert found[b"rubrics.format"] == str(FORMAT_MAJOR).encode()
         assert found[b"rubrics.version"] == __version__.encode()
         assert found[b"rubrics.table"].decode() == Path(part).parent.name
         assert metadata.row_group(0).column(0).compression == "ZSTD"
     content = json.loads(store.paths.manifest.read_text())
-    assert (content["format"], content["producer"]) == (1, f"rubrics {__version__}")
+    assert (content["format"], content["producer"]) == (FORMAT_MAJOR, f"rubrics {__version__}")
 
 
 def broken(store: Store, text: str | bytes) -> str:
@@ -251,22 +252,22 @@ def broken(store: Store, text: str | bytes) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("found", ["2", "0", '"1"', "null", "true", "1.5", "[1]"])
+@pytest.mark.parametrize("found", ["1", "3", "0", '"2"', "null", "true", "1.5", "[1]"])
 def test_an_unknown_major_format_is_refused(store: Store, found: str) -> None:
     message = broken(store, f'{{"format": {found}, "producer": "rubrics 9.1", "tables": {{}}}}')
     assert message == (
-        f"{store.paths.manifest}: format {json.loads(found)!r}, this program reads format 1; "
-        "use the version that wrote it (rubrics 9.1) or make the store again"
+        f"{store.paths.manifest}: format {json.loads(found)!r}, this program reads format {FORMAT_MAJOR}; "
+        f"use the version that wrote it (rubrics 9.1) or make the store again: {AGAIN}"
     )
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "", "{", "[]", "5", "null", '{"tables": {}}', '{"format": 1}', '{"format": 1, "tables": []}',
-        '{"format": 1, "tables": {"tasks": 5}}', '{"format": 1, "tables": {"tasks": [{"run_id": "a"}]}}',
-        '{"format": 1, "tables": {"tasks": [{"run_id": "a", "parts": 5, "rows": 1}]}}',
-        '{"format": 1, "tables": {"tasks": [{"run_id": "a", "parts": [], "rows": "many"}]}}',
+        "", "{", "[]", "5", "null", '{"tables": {}}', '{"format": 2}', '{"format": 2, "tables": []}',
+        '{"format": 2, "tables": {"tasks": 5}}', '{"format": 2, "tables": {"tasks": [{"run_id": "a"}]}}',
+        '{"format": 2, "tables": {"tasks": [{"run_id": "a", "parts": 5, "rows": 1}]}}',
+        '{"format": 2, "tables": {"tasks": [{"run_id": "a", "parts": [], "rows": "many"}]}}',
         b"\xff\xfe", "[" * 100_000,
     ],
 )  # fmt: skip
@@ -287,12 +288,12 @@ def test_a_manifest_that_is_none_is_refused(store: Store, text: str | bytes) -> 
 )  # fmt: skip
 def test_a_manifest_whose_parts_leave_their_table_is_refused(store: Store, part: Any) -> None:
     versions = [{"run_id": "0123456789abcdef", "parts": [part], "rows": 1}]
-    message = broken(store, json.dumps({"format": 1, "tables": {"tasks": versions}}))
+    message = broken(store, json.dumps({"format": FORMAT_MAJOR, "tables": {"tasks": versions}}))
     assert message == f"{store.paths.manifest}: part {part!r} is no part of table tasks; do not use this store"
 
 
 def test_tables_that_this_version_does_not_know_are_left_alone(store: Store) -> None:
-    content = {"format": 1, "tables": {"later": [{"anything": True}]}}
+    content = {"format": FORMAT_MAJOR, "tables": {"later": [{"anything": True}]}}
     store.paths.manifest.write_text(json.dumps(content))
     assert Store.open(store.paths.root).manifest().tables == {}
 
