@@ -43,8 +43,7 @@ class Known:
     """Keys of the patches that it may have been tested with (`patch_key`): its own, that as written, its predictions'.
     Empty: its patch is not known."""
     own_patch: str | None
-    given_ids: frozenset[str]
-    """What its dumps call it."""
+    given_id: str | None
     dump: int
     place: str
     policy: str | None
@@ -68,7 +67,7 @@ class Known:
             index,
             frozenset(key for key, text in stated if key is not None and text is not None),
             own,
-            frozenset() if attempt.given_id is None else frozenset((attempt.given_id,)),
+            attempt.given_id,
             attempt.source.file.dump,
             attempt.source.place,
             attempt.policy,

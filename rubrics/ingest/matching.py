@@ -28,6 +28,8 @@ class Matcher:
         self._runs: dict[tuple[str, str], list[Known]] = {}
         self._tasks: dict[str, list[Known]] = {}
         self._ids: dict[str, list[Known]] = {}
+        self._copied: set[tuple[str, str]] = set()
+        """Rollouts with further ids that copies of them have."""
         self._folders: dict[str, set[tuple[str, ...]]] = {}
         self._policies: dict[str, set[str]] = {}
 
@@ -36,8 +38,8 @@ class Matcher:
         self._known[known.rollout_id] = known
         self._runs.setdefault((known.task_id, known.run), []).append(known)
         self._tasks.setdefault(known.task_id, []).append(known)
-        for name in {known.rollout_id, *known.given_ids}:
-            self._ids.setdefault(name, []).append(known)
+        for name in {known.rollout_id, known.given_id} - {None}:
+            self._ids.setdefault(str(name), []).append(known)
         self.know_run(known.run, known.folders, known.policy)
 
     def know_run(self, run: str, folders: Iterable[tuple[str, ...]], policy: str | None) -> None:
@@ -51,9 +53,9 @@ class Matcher:
         known = self._known.get(rollout_id)
         if known is None:
             return
-        if given_id is not None and given_id not in {known.rollout_id, *known.given_ids}:
-            known.given_ids |= {given_id}
-            self._ids.setdefault(given_id, []).append(known)
+        if given_id not in (None, known.rollout_id, known.given_id) and (rollout_id, given_id) not in self._copied:
+            self._copied.add((rollout_id, str(given_id)))
+            self._ids.setdefault(str(given_id), []).append(known)
         if folder is not None:
             known.folders |= {folder}
             self._folders.setdefault(known.run, set()).add(folder)

@@ -77,12 +77,12 @@ def _census_item(key: tuple[str, ...], rows: list[dict[str, Any]]) -> dict[str, 
 
 def groups(store: Store) -> dict[str, dict[str, Any]]:
     """By group_id: the numbers of the group, its `name` beside that of its task, and a chart of its rewards."""
-    rows = [_clean(row) for row in store.query(_GROUPS).to_pylist()]
+    rows = store.query(_GROUPS).to_pylist()
     of_task = Counter(row["task_id"] for row in rows)
     return {
         row["group_id"]: {
-            **row,
-            "name": _name(row, of_task[row["task_id"]] == 1),
+            **_clean(row),
+            "name": one_line(_name(row, of_task[row["task_id"]] == 1)),
             "chart": histogram(_pairs(row), 32, 160, 28, 7),
         }
         for row in rows
