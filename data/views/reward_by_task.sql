@@ -2,6 +2,7 @@
 CREATE OR REPLACE VIEW reward_by_task AS
 SELECT
   task_id, group_id,
+  any_value(source_group) AS source_group,
   count(*) AS rollouts,
   any_value(group_valid) AS valid,
   count(*) FILTER (WHERE test = 1) AS passed,

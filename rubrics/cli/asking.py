@@ -24,7 +24,7 @@ _KIND = click.option("--judge", type=click.Choice(("single", "agent")), default=
 def show_prompt(rollout: str, judge: str, store: str, as_json: bool) -> None:
     """What a judge would be sent for a rollout, word for word; nobody is asked.
 
-    ROLLOUT is a rollout_id or the beginning of one, or `task/run`.
+    ROLLOUT is a rollout_id or the beginning of one, the dump's own id of it, or `task/run`.
     """
     from rubrics.report.find import find
     from rubrics.stages.prompts import as_text, case_of, requests

@@ -79,13 +79,18 @@ def _tell_of_ingest(store: Any) -> bool:
     return account.failed
 
 
+def print_groups(rows: list[dict[str, Any]], query: str) -> None:
+    """A line per group, by what the dump calls it: `group_id` is for joins, and is in what `query` gives."""
+    hidden = {"group_id"} if any(row["source_group"] is not None for row in rows) else {"group_id", "source_group"}
+    print_first([{name: row[name] for name in row if name not in hidden} for row in rows], "groups", query)
+
+
 def _print_account(
     options: Options, done: dict[str, int], census: list[dict[str, Any]], rewards: list[dict[str, Any]]
 ) -> None:
     if rewards:
         click.echo("Rewards by group")
-        listed = [{name: value for name, value in row.items() if name != "group_id"} for row in rewards]
-        print_first(listed, "groups", "FROM reward_by_task")
+        print_groups(rewards, "FROM reward_by_task")
     print_census(census)
     store = Path(options.store)
     files = [name for name in ("manifest.json", "views.sql", "report.html") if (store / name).is_file()]

@@ -10,15 +10,17 @@ import click
 
 from rubrics.cli.common import options_from, run_flow_with_progress, shared
 from rubrics.cli.models import model_options, rank_options
-from rubrics.cli.printing import print_census, print_first, print_rows
+from rubrics.cli.printing import print_census, print_groups, print_rows
 from rubrics.cli.testing import environment_options
 
 _GROUPS = """
     SELECT
-      task_id, group_id, count(DISTINCT rollout_id) AS passes, any_value(judge) AS judge,
+      rankings.task_id, rankings.group_id, any_value(source_group) AS source_group,
+      count(DISTINCT rollout_id) AS passes, any_value(judge) AS judge,
       count(DISTINCT round) AS rounds, count(DISTINCT round) FILTER (usable) AS usable,
       coalesce(string_agg(DISTINCT failure_class, ', ' ORDER BY failure_class), '') AS failures
-    FROM rankings GROUP BY task_id, group_id ORDER BY usable, task_id, group_id
+    FROM rankings LEFT JOIN rollouts USING (rollout_id)
+    GROUP BY rankings.task_id, rankings.group_id ORDER BY usable, rankings.task_id, rankings.group_id
 """
 
 
@@ -53,7 +55,7 @@ def rank(as_json: bool, **values: Any) -> int:
         found = {"store": options.store, "done": done, "groups": groups, "position_bias": bias, "census": census}
         click.echo(json.dumps(found))
     else:
-        print_first(groups, "groups", "FROM rankings")
+        print_groups(groups, "FROM rankings")
         click.echo("Position bias, in points of W (20 to 100)")
         print_rows(bias)
         print_census(census)

@@ -79,7 +79,7 @@ def report(store: str) -> None:
 def show(rollout: str, store: str, as_json: bool) -> None:
     """Why this reward: every criterion with verdict and evidence, then the arithmetic line by line.
 
-    ROLLOUT is a rollout_id or the beginning of one, or `task/run`.
+    ROLLOUT is a rollout_id or the beginning of one, the dump's own id of it, or `task/run`.
     """
     from rubrics.report.explain import explain
     from rubrics.report.text import as_text

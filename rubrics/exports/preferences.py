@@ -14,8 +14,8 @@ TIE = 1e-9
 
 _COLUMNS: Columns = {
     "prompt": "prompt", "chosen": "messages", "rejected": "messages", "margin": "float", "task_id": "text",
-    "group_id": "text", "chosen_id": "text", "rejected_id": "text", "chosen_reward": "float",
-    "rejected_reward": "float", "config_digest": "text",
+    "group_id": "text", "source_group": "text", "chosen_id": "text", "rejected_id": "text", "chosen_source_id": "text",
+    "rejected_source_id": "text", "chosen_reward": "float", "rejected_reward": "float", "config_digest": "text",
 }  # fmt: skip
 
 
@@ -32,9 +32,11 @@ def write(groups: Iterable[Group], output: Output) -> None:
                         {
                             "prompt": better.prompt, "chosen": better.completion, "rejected": worse.completion,
                             "margin": better.reward - worse.reward, "task_id": better.row["task_id"],
-                            "group_id": group.group_id, "chosen_id": better.rollout_id,
-                            "rejected_id": worse.rollout_id, "chosen_reward": better.reward,
-                            "rejected_reward": worse.reward, "config_digest": better.row["config_digest"],
+                            "group_id": group.group_id, "source_group": group.source_group,
+                            "chosen_id": better.rollout_id, "rejected_id": worse.rollout_id,
+                            "chosen_source_id": better.row["source_id"], "rejected_source_id": worse.row["source_id"],
+                            "chosen_reward": better.reward, "rejected_reward": worse.reward,
+                            "config_digest": better.row["config_digest"],
                         }
                     ]
                 )  # fmt: skip

@@ -18,7 +18,7 @@ EVIDENCE = 2000
 """Characters of the observation's end kept as evidence: errors stand at the end."""
 
 _MARKUP = re.compile(r"</?(?:returncode|output|error|exception)>|<returncode>-?\d+</returncode>")
-_TRANSCRIPTS: Columns = {"rollout_id": "text", "prompt": "prompt", "completion": "messages"}
+_TRANSCRIPTS: Columns = {"rollout_id": "text", "source_id": "text", "prompt": "prompt", "completion": "messages"}
 
 
 def write(groups: Iterable[Group], output: Output) -> None:
@@ -35,9 +35,8 @@ def write(groups: Iterable[Group], output: Output) -> None:
             if not found:
                 continue
             reflections.append(found)
-            transcripts.append(
-                [{"rollout_id": sample.rollout_id, "prompt": sample.prompt, "completion": sample.completion}]
-            )
+            told = {"rollout_id": sample.rollout_id, "source_id": sample.row["source_id"]}
+            transcripts.append([{**told, "prompt": sample.prompt, "completion": sample.completion}])
             output.counts["rollouts"] += 1
             output.counts["rows"] += len(found)
             for record in found:
@@ -77,6 +76,7 @@ def _record(sample: Sample, place: int, kind: str, error: str) -> dict[str, Any]
     row = sample.row
     return {
         "rollout_id": sample.rollout_id, "task_id": row["task_id"], "group_id": row["group_id"],
+        "source_id": row["source_id"], "source_group": row["source_group"],
         "policy": row["policy"], "transcript_digest": row["transcript_digest"], "turn": place,
         "message": sample.places[place], "kind": kind, "offending": sample.completion[sample.places[place]],
         "exit_code": turn.exit_code, "error": error, "evidence": [f"transcript:{place}"], "rewritten": None,

@@ -34,7 +34,7 @@ _CHUNK = f"""
     LEFT JOIN transcripts
       ON transcripts.transcript_digest = chosen.transcript_digest AND transcripts.task_id = chosen.task_id
     LEFT JOIN confirmed ON confirmed.rollout_id = chosen.rollout_id
-    ORDER BY chosen.group_id, chosen.rollout_id
+    ORDER BY chosen.task_id, chosen.group_id, chosen.rollout_id
 """
 
 
@@ -73,6 +73,8 @@ class Sample:
         return {
             "rollout_id": self.rollout_id,
             "group_id": self.row["group_id"],
+            "source_id": self.row["source_id"],
+            "source_group": self.row["source_group"],
             "completion_digest": completion_digest(self.completion),
             "reward": self.reward,
             "advantage": self.advantage,
@@ -82,6 +84,7 @@ class Sample:
 @dataclass(frozen=True, slots=True)
 class Group:
     group_id: str
+    source_group: str | None
     number: int
     """Ordinal of the group in the export, from 0."""
     samples: tuple[Sample, ...]
@@ -114,7 +117,7 @@ def extent(store: Store) -> Extent:
 
 
 def groups(store: Store) -> Iterator[Group]:
-    """Every kept group, ordered by group_id, rollouts by rollout_id: the same store gives the same order."""
+    """Every kept group by task_id and group_id, its rollouts by rollout_id: the same store gives the same order."""
     number = 0
     for names in _chunks(store):
         rows = store.query(_CHUNK, {"groups": names}).to_pylist()
@@ -124,7 +127,9 @@ def groups(store: Store) -> Iterator[Group]:
 
 
 def _chunks(store: Store) -> Iterator[list[str]]:
-    query = f"SELECT group_id, count(*) AS n FROM rewards WHERE {_KEPT} GROUP BY group_id ORDER BY group_id"
+    query = f"""
+        SELECT group_id, count(*) AS n FROM rewards WHERE {_KEPT} GROUP BY task_id, group_id ORDER BY task_id, group_id
+    """
     names: list[str] = []
     held = 0
     for row in store.query(query).to_pylist():
@@ -141,7 +146,7 @@ def _group(name: str, number: int, rows: list[dict[str, Any]]) -> Group:
     members = tuple(_sample(row) for row in rows)
     prompts = {repr(sample.prompt) for sample in members}
     shared = members[0].prompt if len(prompts) == 1 else _spec_prompt(rows[0]["spec"]) or members[0].prompt
-    return Group(name, number, members, shared)
+    return Group(name, rows[0]["source_group"], number, members, shared)
 
 
 def _sample(row: dict[str, Any]) -> Sample:

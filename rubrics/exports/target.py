@@ -64,8 +64,8 @@ class Target:
 
 
 IDENTITY: Columns = {
-    "rollout_id": "text", "group_id": "text", "task_id": "text", "run": "text", "attempt": "int", "policy": "text",
-    "policy_step": "int",
+    "rollout_id": "text", "group_id": "text", "task_id": "text", "source_id": "text", "source_group": "text",
+    "run": "text", "attempt": "int", "policy": "text", "policy_step": "int",
 }  # fmt: skip
 GRADES: Columns = {
     "reward": "float", "advantage": "float", "test": "float", "solution": "float", "behavior": "float", "hack": "text",

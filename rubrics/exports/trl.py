@@ -29,7 +29,9 @@ Set `num_generations` to at least that, `scale_rewards="none"` and `loss_type="d
 
 def write(groups: Iterable[Group], output: Output) -> None:
     """`prompts.parquet`, `rollouts.parquet`, `rewards.py`, `replay.py`, `lookup.jsonl` and a dataset card."""
-    prompt_columns = {"prompt": "prompt", "group_id": "text", "task_id": "text", "rollouts": "int"}
+    prompt_columns = {
+        "prompt": "prompt", "group_id": "text", "source_group": "text", "task_id": "text", "rollouts": "int",
+    }  # fmt: skip
     rollout_columns = {"prompt": "prompt", "completion": "messages", **IDENTITY, **GRADES}
     largest = 0
     with (
@@ -41,10 +43,11 @@ def write(groups: Iterable[Group], output: Output) -> None:
             size = len(group.samples)
             largest = max(largest, size)
             task = group.samples[0].row["task_id"]
-            prompts.append([{"prompt": group.prompt, "group_id": group.group_id, "task_id": task, "rollouts": size}])
+            told = {"group_id": group.group_id, "source_group": group.source_group, "task_id": task, "rollouts": size}
+            prompts.append([{"prompt": group.prompt, **told}])
             for sample in group.samples:
-                told = {"prompt": sample.prompt, "completion": sample.completion}
-                rollouts.append([{**told, **identity(sample), **grades(sample)}])
+                said = {"prompt": sample.prompt, "completion": sample.completion}
+                rollouts.append([{**said, **identity(sample), **grades(sample)}])
                 lookup.append([sample.lookup()])
                 count_sample(output, sample)
     output.counts["largest_group"] = largest

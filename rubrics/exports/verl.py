@@ -16,8 +16,8 @@ _COLUMNS: Columns = {
     "ability": "text",
     "reward_model": {"style": "text", "ground_truth": "text"},
     "extra_info": {
-        "split": "text", "index": "int", "rollout_id": "text", "group_id": "text", "task_id": "text", "reward": "float",
-        "advantage": "float",
+        "split": "text", "index": "int", "rollout_id": "text", "group_id": "text", "task_id": "text",
+        "source_id": "text", "source_group": "text", "reward": "float", "advantage": "float",
     },
     "uid": "text",
     "completion": "messages",
@@ -45,7 +45,8 @@ def _row(sample: Sample, index: int) -> dict[str, Any]:
         "reward_model": {"style": "rule", "ground_truth": sample.rollout_id},
         "extra_info": {
             "split": "train", "index": index, "rollout_id": sample.rollout_id, "group_id": row["group_id"],
-            "task_id": row["task_id"], "reward": sample.reward, "advantage": sample.advantage,
+            "task_id": row["task_id"], "source_id": row["source_id"], "source_group": row["source_group"],
+            "reward": sample.reward, "advantage": sample.advantage,
         },
         "uid": row["group_id"],
         "completion": sample.completion,

@@ -9,6 +9,7 @@ from rubrics.digests import digest128
 from rubrics.ingest.items import Attempt
 from rubrics.ingest.patches import comparable
 from rubrics.ingest.predictions import HARNESS as PREDICTIONS
+from rubrics.records.identity import content_digest_of, rollout_id_of
 from rubrics.records.outcomes import Outcome
 
 _Sampling = tuple[str, str | None, str, int | None]
@@ -104,7 +105,7 @@ class Identities:
         """The attempt's identity, or the rollout that it is once more."""
         if attempt.unread is not None:
             transcript = f"{transcript or ''}#{attempt.unread}"
-        content = digest128([attempt.patch, transcript])
+        content = content_digest_of(attempt.patch, transcript)
         sampling = (attempt.task_id, attempt.policy, attempt.run.name, attempt.policy_step)
         key, index = (sampling, content), attempt.attempt
         if index is None:
@@ -112,7 +113,7 @@ class Identities:
                 return Again(known)
             index = self._taken[sampling]
             self._taken[sampling] += 1
-        rollout_id = digest128([*sampling, index, attempt.patch, transcript])
+        rollout_id = rollout_id_of(*sampling, index, attempt.patch, transcript)
         if attempt.attempt is None:
             self._ids.setdefault(key, []).append(rollout_id)
             if attempt.harness == PREDICTIONS:
@@ -149,13 +150,3 @@ def patch_key(patch: str | None) -> str:
     """Short key of a patch, equal for patches that differ in line ends and the blank lines around them alone."""
     text = comparable(patch)
     return digest128([text]) if text else ""
-
-
-def group_of(attempt: Attempt, group_by: str) -> str:
-    """Group of an attempt whose dump names none: its task and policy step, and its policy where asked for."""
-    parts = [attempt.task_id]
-    if attempt.policy_step is not None:
-        parts.append(f"step={attempt.policy_step}")
-    if group_by == "task,policy":
-        parts.append(f"policy={attempt.policy or ''}")
-    return "#".join(parts)

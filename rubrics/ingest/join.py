@@ -31,7 +31,7 @@ from rubrics.records.tasks import SealedTask, Task
 Ingested: TypeAlias = Task | SealedTask | Rollout | Outcome | CensusLine
 
 GROUP_BY = ("task", "task,policy")
-"""Ways to group the rollouts of dumps that name no groups."""
+"""What tells groups apart: the task with the dump's own group or policy step; that and the policy."""
 
 
 def join(
@@ -112,7 +112,7 @@ class _Join:
         if merged is None:
             yield from self._emit(self._gaps.filled(prediction))
             return
-        self._matcher.again(merged.known.rollout_id, prediction.run.folder)
+        self._matcher.again(merged.known.rollout_id, prediction.run.folder, prediction.given_id)
         if self._wanted(prediction.task_id):
             yield merged.note
             yield from self._measured(prediction, merged.known)
@@ -125,7 +125,7 @@ class _Join:
         text = None if attempt.turns is None else transcripts.to_json(attempt.turns)
         identity = self._identities.of(attempt, text)
         if isinstance(identity, Again):
-            self._matcher.again(identity.rollout_id, attempt.run.folder)
+            self._matcher.again(identity.rollout_id, attempt.run.folder, attempt.given_id)
             if self._wanted(attempt.task_id):
                 detail = "the same attempt was given before; counted once"
                 yield attempt.source.note("repeated", detail, subject="rollout")
@@ -179,4 +179,5 @@ def _rollout(attempt: Attempt, identity: Identity, group_id: str, text: str | No
         exit_status=attempt.exit_status, n_turns=None if turns is None else assistant_turns(turns),
         input_tokens=attempt.input_tokens, output_tokens=attempt.output_tokens, snapshot=attempt.snapshot,
         duplicate_of=identity.duplicate_of, source=attempt.source.place, extra=attempt.extra,
+        source_id=attempt.given_id, source_group=attempt.group_id,
     )  # fmt: skip

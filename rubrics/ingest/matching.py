@@ -28,6 +28,8 @@ class Matcher:
         self._runs: dict[tuple[str, str], list[Known]] = {}
         self._tasks: dict[str, list[Known]] = {}
         self._ids: dict[str, list[Known]] = {}
+        self._copied: set[tuple[str, str]] = set()
+        """Rollouts with further ids that copies of them have."""
         self._folders: dict[str, set[tuple[str, ...]]] = {}
         self._policies: dict[str, set[str]] = {}
 
@@ -46,10 +48,15 @@ class Matcher:
         if policy is not None:
             self._policies.setdefault(_plain(policy), set()).add(run)
 
-    def again(self, rollout_id: str, folder: tuple[str, ...] | None) -> None:
-        """Remember that a rollout was given again, from another folder."""
+    def again(self, rollout_id: str, folder: tuple[str, ...] | None, given_id: str | None = None) -> None:
+        """Remember that a rollout was given again, from another folder or by another id of its dump."""
         known = self._known.get(rollout_id)
-        if known is not None and folder is not None:
+        if known is None:
+            return
+        if given_id not in (None, known.rollout_id, known.given_id) and (rollout_id, given_id) not in self._copied:
+            self._copied.add((rollout_id, str(given_id)))
+            self._ids.setdefault(str(given_id), []).append(known)
+        if folder is not None:
             known.folders |= {folder}
             self._folders.setdefault(known.run, set()).add(folder)
 

@@ -18,7 +18,7 @@ from rubrics.ingest.values import Fields, Row
 
 HARNESS = "predictions"
 POLICY_KEYS = ("model_name_or_path", "model_name")
-_KNOWN = frozenset({*PREDICTION, *KEYS, "prompt"})
+_KNOWN = frozenset({*PREDICTION, *KEYS, "prompt", "rollout_id"})
 
 
 def read_prediction(row: Row, source: Source, *, alone: bool = False, trust_recorded: bool = False) -> Iterator[Item]:
@@ -43,7 +43,8 @@ def read_prediction(row: Row, source: Source, *, alone: bool = False, trust_reco
         task_id, folder_run(source.file, task_id) if own_file else rows_run(source.file), HARNESS, source,
         policy=policy, attempt=fields.index("attempt"), patch=patch.text, written=patch.written, turns=transcript.turns,
         unread=transcript.unread or content_digest(row, wrong), exit_status=status or patch.exit_status,
-        input_tokens=sent, output_tokens=received, extra=extra.text, own_file=own_file, measured=measured,
+        input_tokens=sent, output_tokens=received, given_id=fields.name("rollout_id"), extra=extra.text,
+        own_file=own_file, measured=measured,
     )  # fmt: skip
     yield from (*patch.notes, *notes, *transcript.notes, *extra.notes(), *fields.notes)
     yield from misspelt_notes(wrong, "prediction", source)

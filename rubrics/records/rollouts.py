@@ -51,6 +51,7 @@ class Rollout:
     """128-bit digest of the transcript; null without one."""
     task_id: str
     group_id: str
+    """128-bit digest of task, the dump's own group or else policy step, and policy with `--group-by task,policy`."""
     policy: str | None
     """Model or agent that made the attempt."""
     policy_step: int | None
@@ -79,6 +80,10 @@ class Rollout:
     extra: str | None = None
     """JSON object of what the dump says beyond these fields (cost, agent names, ...); null when nothing. Part of no
     id."""
+    source_id: str | None = None
+    """The dump's own id of the attempt; null when it gives none. Part of no id."""
+    source_group: str | None = None
+    """The dump's own name of the group, which other tasks may use too; null when it gives none."""
 
 
 def of_patch(task_id: str, patch: str) -> Rollout:

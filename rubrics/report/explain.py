@@ -14,8 +14,8 @@ from rubrics.store.store import Store
 def explain(store: Store, rollout: str) -> dict[str, Any]:
     """Every number behind the reward of one rollout; see `explanation` for the content, and `patch` beside it.
 
-    `rollout` is a rollout_id, a unique beginning of one, or `task/run`. Raises `UsageError` when it names none or
-    several, `StoreError` when the tables do not agree with each other.
+    `rollout` is what `find` takes: a rollout_id, the dump's own id, `task/run`. Raises `UsageError` when it names none
+    or several, `StoreError` when the tables do not agree with each other.
     """
     material = read(store, [find(store, rollout)])
     row = material.rollouts[0]

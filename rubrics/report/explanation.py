@@ -14,8 +14,8 @@ from rubrics.report.scores import check_score, is_plain_sum, score_line
 from rubrics.report.trust import audit_of
 
 _IDENTITY = (
-    "rollout_id", "task_id", "run", "policy", "policy_step", "attempt", "group_id", "harness", "source", "studied",
-    "duplicate_of", "exit_status", "n_turns",
+    "rollout_id", "source_id", "task_id", "run", "policy", "policy_step", "attempt", "group_id", "source_group",
+    "harness", "source", "studied", "duplicate_of", "exit_status", "n_turns",
 )  # fmt: skip
 _REWARD = (
     "status", "failure_class", "test", "solution", "behavior", "reward", "group_size", "group_valid", "group_mean",

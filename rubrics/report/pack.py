@@ -82,6 +82,7 @@ class Packer:
             self.text(explained["audit"]["hack"]),
             [self._finding(finding) for finding in explained["audit"]["findings"]],
             self.text(environment_line(explained["environment"])),
+            self.text(explained["source_id"]),
         ]
         self._groups.setdefault(explained["group_id"], []).append(row)
 

@@ -59,13 +59,13 @@
   };
   const rolloutOf = (row) => {
     const [id, run, policy, step, attempt, status, why, studied, copy, numbers, outcome, sources, scores, lines, patch,
-      left, hack, findings, environment] = row;
+      left, hack, findings, environment, own] = row;
     const [test, solution, behavior, reward, advantage] = numbers;
     return {
       id: say(id), run: say(run), policy: say(policy), step: say(step), attempt: say(attempt), status: say(status),
       why: say(why), studied, copy: say(copy), test, solution, behavior, reward, advantage, outcome: outcome.map(say),
       sources: sources.map(say), scores, lines: lines.map(say), patch, left,
-      hack: say(hack), findings: findings.map((finding) => finding.map(say)), environment: say(environment),
+      hack: say(hack), findings: findings.map((finding) => finding.map(say)), environment: say(environment), own: say(own),
     };
   };
 
@@ -167,7 +167,7 @@
     link.href = "#rollout-" + rollout.id;
     const parts = [
       definitions([
-        ["rollout", link], ["policy", rollout.policy + (rollout.step ? `, policy step ${rollout.step}` : "")],
+        ["rollout", link], ["own id", rollout.own], ["policy", rollout.policy + (rollout.step ? `, policy step ${rollout.step}` : "")],
         ["attempt", rollout.attempt], ["studied", rollout.studied ? "yes: the rubrics rest on this attempt too" : "no"],
         ["repeats", rollout.copy], ["why not ok", rollout.why],
       ]),
@@ -208,7 +208,7 @@
   const tasks = groupElements.map((element) => element.querySelector(".name").textContent);
   let words = [];
   const haystack = (group, row) => [`task:${tasks[group]}`, `run:${say(row[1])}`, `policy:${say(row[2])}`,
-    `status:${say(row[5])}`, say(row[0]), say(row[6])].join(" ").toLowerCase();
+    `status:${say(row[5])}`, say(row[0]), say(row[6]), say(row[19])].join(" ").toLowerCase();
   const matches = (group, row) => {
     const text = haystack(group, row);
     return words.every((word) => text.includes(word));

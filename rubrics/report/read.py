@@ -15,8 +15,8 @@ from rubrics.store.store import Store
 Rows = list[dict[str, Any]]
 
 _ROLLOUTS = """
-    SELECT rollouts.*, rewards.* EXCLUDE (task_id, group_id, rollout_id, run, attempt, policy, policy_step,
-           transcript_digest), rewards.rollout_id IS NOT NULL AS rewarded,
+    SELECT rollouts.*, rewards.* EXCLUDE (task_id, group_id, rollout_id, source_group, source_id, run, attempt,
+           policy, policy_step, transcript_digest), rewards.rollout_id IS NOT NULL AS rewarded,
            from_json(reward_configs.content::JSON -> '$.factors', '["VARCHAR"]') AS factors
     FROM rollouts LEFT JOIN rewards ON rewards.rollout_id = rollouts.rollout_id
     LEFT JOIN reward_configs ON reward_configs.config_digest = rewards.config_digest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import Any
@@ -26,7 +27,10 @@ _STATUSES = """
     ) ORDER BY status <> 'ok', status, n DESC, why
 """
 _GROUPS = """
-    SELECT rollouts.group_id, min(rollouts.task_id) AS task_id, count(*) AS n, count(reward) AS valid,
+    SELECT rollouts.group_id, any_value(rollouts.task_id) AS task_id, any_value(rollouts.source_group) AS source_group,
+           CASE WHEN count(DISTINCT rollouts.policy_step) = 1 THEN any_value(rollouts.policy_step) END AS policy_step,
+           CASE WHEN count(DISTINCT rollouts.policy) = 1 THEN any_value(rollouts.policy) END AS policy,
+           count(*) AS n, count(reward) AS valid,
            count(*) FILTER (WHERE test = 1) AS passed, any_value(group_mean) AS mean, any_value(kept) AS kept,
            any_value(drop_reason) AS drop_reason, any_value(route) AS route,
            list(reward ORDER BY rollouts.rollout_id) FILTER (WHERE reward IS NOT NULL) AS rewards,
@@ -72,9 +76,24 @@ def _census_item(key: tuple[str, ...], rows: list[dict[str, Any]]) -> dict[str, 
 
 
 def groups(store: Store) -> dict[str, dict[str, Any]]:
-    """By group_id: the numbers of the group and a chart of its rewards."""
+    """By group_id: the numbers of the group, its `name` beside that of its task, and a chart of its rewards."""
     rows = store.query(_GROUPS).to_pylist()
-    return {row["group_id"]: {**_clean(row), "chart": histogram(_pairs(row), 32, 160, 28, 7)} for row in rows}
+    of_task = Counter(row["task_id"] for row in rows)
+    return {
+        row["group_id"]: {
+            **_clean(row),
+            "name": one_line(_name(row, of_task[row["task_id"]] == 1)),
+            "chart": histogram(_pairs(row), 32, 160, 28, 7),
+        }
+        for row in rows
+    }
+
+
+def _name(row: Mapping[str, Any], alone: bool) -> str:
+    """What a person calls a group: the dump's own name of it, else its step; of several of a task, its policy too."""
+    step = None if row["policy_step"] is None else f"step {row['policy_step']}"
+    own = row["source_group"] if row["source_group"] is not None else step
+    return ", ".join(part for part in (own, None if alone else row["policy"]) if part)
 
 
 def all_rewards(rows: Iterable[Mapping[str, Any]]) -> Chart:

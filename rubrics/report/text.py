@@ -20,11 +20,14 @@ def as_text(explained: Mapping[str, Any]) -> str:
 
 def _identity(explained: Mapping[str, Any]) -> Iterator[str]:
     yield f"Rollout {say(explained['rollout_id'])}"
+    if explained["source_id"] is not None:
+        yield f"  own id  {say(explained['source_id'])}"
     yield f"  task    {say(explained['task_id'])}"
     step = "" if explained["policy_step"] is None else f", policy step {explained['policy_step']}"
     yield f"  run     {say(explained['run'])}, attempt {explained['attempt']}"
     yield f"  policy  {say(explained['policy'])}{step}"
-    yield f"  group   {say(explained['group_id'])}"
+    named = "" if explained["source_group"] is None else f", named {say(explained['source_group'])}"
+    yield f"  group   {say(explained['group_id'])}{named}"
     studied = {True: "yes", False: "no", None: "not known"}[explained["studied"]]
     copy = f", repeats {say(explained['duplicate_of'])}" if explained["duplicate_of"] else ""
     yield f"  studied {studied}{copy}"

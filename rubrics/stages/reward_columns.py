@@ -20,8 +20,8 @@ from rubrics.store.arrays import codes, floats, run_starts, truths, whole_number
 from rubrics.store.ranking_rows import ranking_arrays
 
 PASSED_THROUGH = (
-    "task_id", "group_id", "rollout_id", "run", "attempt", "policy", "policy_step", "studied", "transcript_digest",
-    "solution_rubric", "behavior_rubric", "judge", "rung", "solution", "behavior",
+    "task_id", "group_id", "rollout_id", "source_group", "source_id", "run", "attempt", "policy", "policy_step",
+    "studied", "transcript_digest", "solution_rubric", "behavior_rubric", "judge", "rung", "solution", "behavior",
 )  # fmt: skip
 _LENGTHS = {"turns": "n_turns", "input_tokens": "input_tokens", "output_tokens": "output_tokens"}
 _WORDS = {"status": STATUSES, "hack": HACKS, "route": ROUTES, "drop_reason": DROP_REASONS, "ranking": RANKINGS}

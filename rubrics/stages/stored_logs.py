@@ -47,6 +47,7 @@ class StoredLogs:
         self._census: list[CensusLine] = []
         self._found: dict[tuple[str, str], Outcome] = {}
         self._who: dict[str, str] = {}
+        self._task_of: dict[str, str] = {}
 
     def chunks(self) -> Iterable[Chunk]:
         return [Chunk("stored logs", self._options.from_logs, 0)]
@@ -69,7 +70,7 @@ class StoredLogs:
         finally:
             reader.close()
         for outcome in self._found.values():
-            out.append("outcomes", [{**record_row(outcome), "task_id": self._who[outcome.rollout_id].split(",")[0]}])
+            out.append("outcomes", [{**record_row(outcome), "task_id": self._task_of[outcome.rollout_id]}])
         return len(self._found)
 
     def _owners(self, attempts: list[_Attempt], log: StoredLog) -> list[_Attempt]:
@@ -102,6 +103,7 @@ class StoredLogs:
             self._note(verdict.kind, place, verdict.why[:300])
         for attempt in attempts:
             self._who[attempt.rollout_id] = f"{log.task_id}, run {log.run}"
+            self._task_of[attempt.rollout_id] = log.task_id
             named = replace(outcome, rollout_id=attempt.rollout_id)
             number = 1
             while (attempt.rollout_id, named.source) in self._found:

@@ -75,6 +75,10 @@ class Manifest:
         return {part for version in self.tables.values() for part in version.parts}
 
 
+AGAIN = "ingest its dumps into a new one, and copy its model-cache.sqlite there to keep the replies that were paid for"
+"""How a store of another format is made again."""
+
+
 class OtherFormatError(StoreError):
     """A manifest is whole, and of another major format version."""
 
@@ -96,8 +100,7 @@ def read_manifest(path: Path) -> Manifest:
     if found != FORMAT_MAJOR or isinstance(found, bool):
         raise OtherFormatError(
             f"{path}: format {found!r}, this program reads format {FORMAT_MAJOR}; "
-            f"use the version that wrote it ({content.get('producer', 'unknown')}), or make the store again: replies "
-            "that were paid for are in its model-cache.sqlite, which may be copied into the new one"
+            f"use the version that wrote it ({content.get('producer', 'unknown')}) or make the store again: {AGAIN}"
         )
     if content.get("digest") != _digest(content):
         raise _broken(path, ValueError("its digest is that of another one"))

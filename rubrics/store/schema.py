@@ -25,7 +25,8 @@ from rubrics.store.columns import (
 from rubrics.vocabulary import Fact
 
 FORMAT_MAJOR = 2
-"""Raised when a reader of the old format could misread the new one."""
+"""Raised when a reader of the old format could misread the new one. 2: group ids are unique over all tasks; parts are
+named after their bytes."""
 
 WIDE_ROW_GROUP = 128
 
@@ -68,9 +69,10 @@ SEALED = Table(
 ROLLOUTS = Table(
     "rollouts",
     _columns(
-        rollout_id=TEXT, content_digest=TEXT, transcript_digest=TEXT, task_id=TEXT, group_id=TEXT, policy=TEXT,
-        policy_step=INT, run=TEXT, attempt=INT, harness=TEXT, patch=TEXT, exit_status=TEXT, n_turns=COUNT,
-        input_tokens=COUNT, output_tokens=COUNT, snapshot=TEXT, duplicate_of=TEXT, source=TEXT, extra=TEXT,
+        rollout_id=TEXT, source_id=TEXT, content_digest=TEXT, transcript_digest=TEXT, task_id=TEXT, group_id=TEXT,
+        source_group=TEXT, policy=TEXT, policy_step=INT, run=TEXT, attempt=INT, harness=TEXT, patch=TEXT,
+        exit_status=TEXT, n_turns=COUNT, input_tokens=COUNT, output_tokens=COUNT, snapshot=TEXT, duplicate_of=TEXT,
+        source=TEXT, extra=TEXT,
     ),
     key=("rollout_id",),
     order=("task_id", "rollout_id"),
@@ -235,10 +237,11 @@ showings; `anchor_gap`: points of W by which the round's slices disagree on thei
 REWARDS = Table(
     "rewards",
     _columns(
-        task_id=TEXT, group_id=TEXT, rollout_id=TEXT, run=TEXT, attempt=INT, policy=TEXT, policy_step=INT,
-        status=STATUS, failure_class=TEXT, studied=BOOL, test=PASSED, solution=SHARE, behavior=SHARE, hack=HACK,
-        route=ROUTE, reward_raw=FLOAT, length_penalty=FLOAT, length_floored=BOOL, reward=FLOAT, group_size=COUNT,
-        group_valid=COUNT, group_mean=FLOAT, kept=BOOL, drop_reason=TEXT, advantage_base=FLOAT,
+        task_id=TEXT, group_id=TEXT, rollout_id=TEXT, source_group=TEXT, source_id=TEXT, run=TEXT, attempt=INT,
+        policy=TEXT, policy_step=INT, status=STATUS, failure_class=TEXT, studied=BOOL, test=PASSED, solution=SHARE,
+        behavior=SHARE, hack=HACK, route=ROUTE, reward_raw=FLOAT, length_penalty=FLOAT, length_floored=BOOL,
+        reward=FLOAT, group_size=COUNT, group_valid=COUNT, group_mean=FLOAT, kept=BOOL, drop_reason=TEXT,
+        advantage_base=FLOAT,
         ranking=RANKING, tier=COUNT, rank=COUNT, quality_factor=FLOAT, scale_uncapped=FLOAT, scale=FLOAT, capped=BOOL,
         mass_before=FLOAT, mass_after=FLOAT, within_noise=BOOL, advantage=FLOAT, reward_star=FLOAT,
         transcript_digest=TEXT, solution_rubric=TEXT, behavior_rubric=TEXT, judge=TEXT, rung=TEXT, config_digest=TEXT,

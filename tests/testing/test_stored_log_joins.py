@@ -37,8 +37,10 @@ def store_of(root: Path, *rows: dict[str, Any]) -> Store:
     return store
 
 
-def lay(root: Path, text: str, patch: str | None = PATCH.format("b"), folders: str = "night-1/eval") -> None:
-    folder = root / "logs" / folders / "acme__w-1"
+def lay(
+    root: Path, text: str, patch: str | None = PATCH.format("b"), folders: str = "night-1/eval", task: str = "acme__w-1"
+) -> None:
+    folder = root / "logs" / folders / task
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "test_output.txt").write_text(text, "utf-8")
     if patch is not None:
@@ -64,6 +66,15 @@ def test_a_log_of_the_tested_patch_is_its_attempts_outcome(tmp_path: Path) -> No
     assert read(store, tmp_path) == {"night-1": ["passed"], "census": []}
     rows = store.query("SELECT patch FROM rollouts JOIN outcomes USING (rollout_id)").to_pylist()
     assert [row["patch"] for row in rows] == [PATCH.format("b")]
+
+
+def test_an_outcome_of_a_log_is_of_its_task_also_where_the_tasks_name_has_a_comma(tmp_path: Path) -> None:
+    """The task was read out of a sentence, up to its first comma: the outcome was another task's."""
+    task = "acme__w-1, run 2"
+    store = store_of(tmp_path, {**TASK, "task_id": task}, rollout(task_id=task), rollout())
+    lay(tmp_path, PASSED, task=task)
+    assert read(store, tmp_path) == {"night-1": ["passed"], "census": []}
+    assert [row["task_id"] for row in store.rows("outcomes")] == [task]
 
 
 def test_a_log_of_another_patch_is_nobodys(tmp_path: Path) -> None:

@@ -271,7 +271,7 @@ def test_native_rows_use_the_records_own_names(tmp_path: Path) -> None:
     ]
     found = read(write_lines(tmp_path / "d.jsonl", rows))
     item = found.rollout
-    assert (item.policy_step, item.attempt, item.group_id, item.input_tokens) == (3, 7, "g", 5)
+    assert (item.policy_step, item.attempt, item.source_group, item.source_id, item.input_tokens) == (3, 7, "g", "x", 5)
     assert (item.harness, item.source, item.n_turns) == ("native", "d.jsonl:line 2", 1)
     sources = {outcome.source.partition(":")[0]: outcome.outcome for outcome in found.outcomes}
     assert sources == {"exit": "truncated", "file": "passed", "harness": "passed"}

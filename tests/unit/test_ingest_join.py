@@ -10,6 +10,7 @@ from ingest_helpers import DIFF, native, prediction, read, trajectory, write, wr
 from rubrics.errors import UsageError
 from rubrics.ingest.read import ingest
 from rubrics.records.census import CensusLine
+from rubrics.records.identity import group_id_of
 
 OTHER = DIFF.replace("+b", "+c")
 
@@ -94,7 +95,9 @@ def test_groups_are_made_by_task_and_step_or_by_policy_too(
 
 def test_the_dumps_own_group_id_wins(tmp_path: Path) -> None:
     found = read(write_lines(tmp_path / "d.jsonl", [native(group_id="g1"), native(group_id=2)]), group_by="task,policy")
-    assert [item.group_id for item in found.rollouts] == ["g1", "2"]
+    assert [item.source_group for item in found.rollouts] == ["g1", "2"]
+    named = [group_id_of(item.task_id, item.source_group, None, item.policy) for item in found.rollouts]
+    assert [item.group_id for item in found.rollouts] == named
 
 
 def test_another_word_to_group_by_is_a_usage_error(tmp_path: Path) -> None:

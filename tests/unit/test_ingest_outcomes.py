@@ -12,6 +12,7 @@ from ingest_helpers import DIFF, native, prediction, read, trajectory, write, wr
 
 from rubrics.ingest.read import ingest
 from rubrics.records.census import CensusLine
+from rubrics.records.identity import group_id_of
 from rubrics.records.outcomes import Outcome
 
 OTHER = DIFF.replace("+b", "+c")
@@ -497,7 +498,7 @@ def test_the_found_numbers_are_counted_and_make_no_group_of_their_own(real: Path
     found = read(real.parent / "found" / "native-nan-leak-dup.jsonl")
     rollouts = [item for item in found.rollouts if item.task_id == "acme__nan"]
     assert len(rollouts) == 9
-    assert {item.group_id for item in rollouts} == {"acme__nan#step=3"}
+    assert {item.group_id for item in rollouts} == {group_id_of("acme__nan", None, 3)}
     assert sorted(read_chosen(found, "acme__nan")) == sorted(
         ["passed", "failed", "unknown", "passed", "unknown", "unknown", "passed", "unknown", "passed"]
     )
@@ -513,9 +514,9 @@ def read_chosen(found: Any, task_id: str) -> list[str]:
 def test_a_step_that_cannot_be_read_joins_the_only_group_of_its_task(tmp_path: Path, turns: Any) -> None:
     rows = [native(policy_step=step, patch=f"{DIFF}+{n}\n", turns=turns) for n, step in enumerate([float("nan"), 3, 3])]
     groups = [item.group_id for item in read(write_lines(tmp_path / "d.jsonl", rows)).rollouts]
-    assert groups == ["t-1#step=3"] * 3
+    assert groups == [group_id_of("t-1", None, 3)] * 3
     alone = read(write_lines(tmp_path / "e.jsonl", rows[:1])).rollouts
-    assert [item.group_id for item in alone] == ["t-1"]
+    assert [item.group_id for item in alone] == [group_id_of("t-1", None, None)]
 
 
 def test_a_group_that_mixes_policies_or_steps_is_named_and_groups_of_two_tasks_are_two(tmp_path: Path) -> None:
@@ -523,11 +524,11 @@ def test_a_group_that_mixes_policies_or_steps_is_named_and_groups_of_two_tasks_a
     rows = [native("a", group_id="0", policy_step=step, policy=policy) for step, policy in ((1, "m"), (2, "m"))]
     rows += [native("b", group_id="0", policy="m"), native("c", group_id="0", policy="n")]
     found = read(write_lines(tmp_path / "d.jsonl", rows))
-    assert "task a: its advantages compare policy steps: 1, 2" in found.line("mixed_steps").detail
+    assert "task a, group 0: its advantages compare policy steps: 1, 2" in found.line("mixed_steps").detail
     assert found.count("mixed_policies") == 0
     rows.append(native("c", group_id="0", policy="m"))
     found = read(write_lines(tmp_path / "d.jsonl", rows))
-    assert "task c: its advantages compare policies: m, n" in found.line("mixed_policies").detail
+    assert "task c, group 0: its advantages compare policies: m, n" in found.line("mixed_policies").detail
 
 
 def test_an_attempt_index_that_stands_twice_does_not_hide_an_attempt(tmp_path: Path) -> None:
@@ -630,7 +631,7 @@ def test_nan_is_null_in_every_column_as_tables_write_it(tmp_path: Path) -> None:
             {"kind": "outcome", "task_id": "t-1", "run": "r", **said}]  # fmt: skip
     found = read(write_lines(tmp_path / "d.jsonl", rows))
     assert len(found.rollouts) == 1
-    assert found.rollout.group_id == "t-1"
+    assert (found.rollout.group_id, found.rollout.source_id) == (group_id_of("t-1", None, None), None)
     assert [item.outcome for item in found.outcomes] == ["unknown"]
     assert {line.kind for line in found.troubles} == {"value_ignored", "outcome_refused"}
 

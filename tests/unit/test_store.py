@@ -23,7 +23,8 @@ from rubrics import __version__
 from rubrics.errors import StoreError, UsageError
 from rubrics.store import commit as commit_module
 from rubrics.store import parts as parts_module
-from rubrics.store.schema import TABLES
+from rubrics.store.manifest import AGAIN
+from rubrics.store.schema import FORMAT_MAJOR, TABLES
 from rubrics.store.store import Store
 
 
@@ -247,12 +248,12 @@ def test_every_part_says_its_format_version_and_table(store: Store) -> None:
     for part in store.manifest().parts():
         metadata = pq.read_metadata(store.paths.root / part)
         found = metadata.metadata
-        assert found[b"rubrics.format"] == b"2"
+        assert found[b"rubrics.format"] == str(FORMAT_MAJOR).encode()
         assert found[b"rubrics.version"] == __version__.encode()
         assert found[b"rubrics.table"].decode() == Path(part).parent.name
         assert metadata.row_group(0).column(0).compression == "ZSTD"
     content = json.loads(store.paths.manifest.read_text())
-    assert (content["format"], content["producer"]) == (2, f"rubrics {__version__}")
+    assert (content["format"], content["producer"]) == (FORMAT_MAJOR, f"rubrics {__version__}")
 
 
 def broken(store: Store, text: str | bytes) -> str:
@@ -270,9 +271,8 @@ def broken(store: Store, text: str | bytes) -> str:
 def test_an_unknown_major_format_is_refused(store: Store, found: str) -> None:
     message = broken(store, f'{{"format": {found}, "producer": "rubrics 9.1", "tables": {{}}}}')
     assert message == (
-        f"{store.paths.manifest}: format {json.loads(found)!r}, this program reads format 2; "
-        "use the version that wrote it (rubrics 9.1), or make the store again: replies that were paid for are in its "
-        "model-cache.sqlite, which may be copied into the new one"
+        f"{store.paths.manifest}: format {json.loads(found)!r}, this program reads format {FORMAT_MAJOR}; "
+        f"use the version that wrote it (rubrics 9.1) or make the store again: {AGAIN}"
     )
 
 
