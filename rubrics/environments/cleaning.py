@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 from rubrics.environments.saved import forget, kept_states
@@ -22,10 +23,10 @@ def clean_environments(named: Named, root: Path | None = None) -> dict[str, int]
         from rubrics.environments.docker_engine import Engine
         from rubrics.environments.docker_rollouts import sweep_containers
 
-        engine = Engine()
-        counts["containers"] = sweep_containers(engine, state)
-        kept = {image for image, owner in engine.saved().items() if named(owner, image)}
-        counts["images"] = engine.remove_images(kept)
+        with closing(Engine()) as engine:
+            counts["containers"] = sweep_containers(engine, state)
+            kept = {image for image, owner in engine.saved().items() if named(owner, image)}
+            counts["images"] = engine.remove_images(kept)
     except InfraError as error:
         if error.kind != "no_engine":
             raise
@@ -78,5 +79,6 @@ def _clean_images(owner: str, names: set[str]) -> int:
         engine = Engine()
     except InfraError:
         return 0
-    doomed = [image for image, found in engine.saved().items() if found == owner and image not in names]
-    return sum(engine.remove_image(image) for image in doomed)
+    with closing(engine):
+        doomed = [image for image, found in engine.saved().items() if found == owner and image not in names]
+        return sum(engine.remove_image(image) for image in doomed)

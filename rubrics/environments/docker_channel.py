@@ -57,3 +57,4 @@ class DockerChannel:
     def close(self) -> None:
         with contextlib.suppress(OSError):
             self._attached.close()
+            self._socket.close()

@@ -50,6 +50,7 @@ class Engine:
 
     def __init__(self) -> None:
         self._local = threading.local()
+        self._clients: list[Any] = []
         with _infra("no_engine", "no Docker engine answers; start one, or use --env bubblewrap"):
             self.api.ping()
 
@@ -58,7 +59,13 @@ class Engine:
         client = getattr(self._local, "client", None)
         if client is None:
             client = self._local.client = docker.from_env(timeout=CALL_SECONDS).api
+            self._clients.append(client)
         return client
+
+    def close(self) -> None:
+        """Close the connections of every thread."""
+        for client in self._clients:
+            client.close()
 
     def data_folders(self) -> tuple[Path, ...]:
         """Where the engine keeps containers; nothing when that is not on this machine."""

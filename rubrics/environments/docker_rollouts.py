@@ -185,6 +185,7 @@ class DockerEnvironment:
             self._idle.clear()
         for slot in slots:
             slot.remove()
+        self.engine.close()
         self._state.close()
 
 

@@ -145,6 +145,8 @@ def test_nothing_listens_is_a_connection_error_with_the_address() -> None:
 
 
 def test_closing_leaves_no_thread_no_task_and_no_connection(recwarn: pytest.WarningsRecorder) -> None:
+    gc.collect()
+    recwarn.clear()  # of what earlier tests left
     before = set(threading.enumerate())
     with serving(lambda body: "yes") as server:
         during = set(threading.enumerate())
