@@ -539,17 +539,6 @@ def test_a_store_of_another_format_is_not_repaired(copied: Store) -> None:
         repair(copied.paths.root)
 
 
-def test_parts_of_another_format_without_a_manifest_are_not_taken_for_parts_of_this_one(copied: Store) -> None:
-    """Groups of the first format were not unique over tasks: a manifest made again would have let them be merged."""
-    part = parts_of(copied, "rollouts")[0]
-    copied.paths.manifest.unlink()
-    table = pq.read_table(part)
-    pq.write_table(table.replace_schema_metadata({**table.schema.metadata, b"rubrics.format": b"1"}), part)
-    with pytest.raises(StoreError, match=r"format 1, this program reads format 2; .*model-cache"):
-        repair(copied.paths.root)
-    assert not copied.paths.manifest.exists()
-
-
 def test_look_over_without_a_manifest_looks_at_every_part(copied: Store) -> None:
     damage_flip(parts_of(copied, "facts")[0])
     copied.paths.manifest.unlink()
