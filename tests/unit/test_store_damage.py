@@ -11,7 +11,6 @@ from random import Random
 from typing import Any
 from unittest.mock import patch
 
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
