@@ -7,15 +7,15 @@ import multiprocessing
 import os
 import signal
 import sys
+import time
 from concurrent.futures import Future, ProcessPoolExecutor
 
 from rubrics.stages.jobs import perform
 from rubrics.stages.stage import Job
 from rubrics.store.chunks import Done
 
-AFTER = 4
-"""Jobs of a stage that are done in threads before processes are started: starting one takes as long as hundreds of
-rollouts."""
+AFTER = 2.0
+"""Seconds for which jobs of a stage are done in threads: a process takes as long to start, and to open the stage."""
 _PR_SET_PDEATHSIG = 1
 
 
@@ -25,15 +25,14 @@ class Processes:
     def __init__(self, workers: int) -> None:
         self._workers = workers
         self._pool: ProcessPoolExecutor | None = None
-        self._seen: dict[tuple[str, int], int] = {}
+        self._begun: dict[tuple[str, int], float] = {}
 
     def takes(self, job: Job) -> bool:
-        """Whether the job is worth another process: it may be done apart, and is not one of the first of its stage."""
+        """Whether the job is worth another process: it may be done apart, and its stage turns out to be long."""
         if not job.apart or self._workers < 2:
             return False
-        place = (job.stage, job.commit)
-        self._seen[place] = self._seen.get(place, 0) + 1
-        return self._seen[place] > AFTER
+        now = time.monotonic()
+        return now - self._begun.setdefault((job.stage, job.commit), now) >= AFTER
 
     def submit(self, job: Job) -> Future[Done]:
         if self._pool is None:

@@ -55,10 +55,10 @@ class PartWriter:
         return tuple(self.parts)
 
     def _flush(self) -> None:
-        rows, self._rows, self._bytes = self._rows, [], 0
-        tables, self._tables = self._tables, []
-        if rows:
-            tables.append(self._to_arrow(rows))
+        tables, self._tables, self._bytes = self._tables, [], 0
+        if self._rows:
+            tables.append(self._to_arrow(self._rows))
+            self._rows = []  # before the table is sorted: the texts are the larger half
         if sum(table.num_rows for table in tables):
             self._write(self._checked(pa.concat_tables(tables)))
 
