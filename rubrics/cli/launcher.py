@@ -38,8 +38,9 @@ _ALWAYS = {
 def run_flow(name: str, options: dict[str, Any], runner: str | None = None) -> Any:
     """Run a flow with these options and return what it returns.
 
-    `runner`: `local` runs its chunks in threads of this process; `prefect` runs `flows/<name>.py` on the server that
-    `PREFECT_API_URL` names, else on a temporary one. Null: Prefect where `PREFECT_API_URL` is set.
+    `runner`: `local` runs its chunks in threads and processes of its own; `prefect` runs the flow of that name in
+    `flows/stage_flows.py` on the server that `PREFECT_API_URL` names, else on a temporary one. Null: Prefect where
+    `PREFECT_API_URL` is set.
     Paths in `options` must be absolute.
     """
     from rubrics.cli.temporary_server import sweep_servers, temporary_server
@@ -58,17 +59,14 @@ def run_flow(name: str, options: dict[str, Any], runner: str | None = None) -> A
 
 
 def _under_prefect(name: str, options: dict[str, Any]) -> Any:
-    flow: Callable[..., Any] = getattr(load_flow(name), name)
+    flow: Callable[..., Any] = getattr(load_flows(), name)
     return flow(options)
 
 
-def load_flow(name: str) -> ModuleType:
-    """Load a flow file by its path. Raises `UsageError` when there is no such flow."""
-    path = content_folder("flows") / f"{name}.py"
-    if not path.is_file():
-        known = ", ".join(sorted(file.stem for file in path.parent.glob("*.py")))
-        raise UsageError(f"flow {name!r} is not there; known: {known}")
-    spec = importlib.util.spec_from_file_location(f"_rubrics_flow_{name}", path)
+def load_flows() -> ModuleType:
+    """Load the file of the flows by its path."""
+    path = content_folder("flows") / "stage_flows.py"
+    spec = importlib.util.spec_from_file_location("_rubrics_flows", path)
     if spec is None or spec.loader is None:
         raise UsageError(f"{path}: cannot be loaded; install the package again")
     module = importlib.util.module_from_spec(spec)

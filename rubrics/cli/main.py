@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
+import threading
+import warnings
 from contextlib import suppress
 from typing import Any, NoReturn
 
@@ -96,11 +99,19 @@ def _leave(code: int) -> NoReturn:
     os._exit(code)
 
 
+def _say_nothing(what: object) -> None:
+    pass
+
+
 class _Stop:
-    """What Ctrl-C and SIGTERM do. Remembered, because libraries make errors of it, DuckDB for one."""
+    """What Ctrl-C and SIGTERM do. Remembered, because libraries make errors of it, DuckDB for one. What threads then
+    say of their own end is kept from the terminal: one line says that it is stopped."""
 
     asked = False
 
     def __call__(self, *_: object) -> NoReturn:
         self.asked = True
+        logging.disable()
+        warnings.simplefilter("ignore")
+        threading.excepthook = sys.unraisablehook = _say_nothing
         raise KeyboardInterrupt

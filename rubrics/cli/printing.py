@@ -44,29 +44,25 @@ def print_census(census: Sequence[dict[str, Any]]) -> None:
     print_rows(census)
 
 
-def print_run(options: Options, done: dict[str, int], as_json: bool, with_rewards: bool) -> int:
+def print_run(options: Options, done: dict[str, int], as_json: bool) -> int:
     """The account of a run; returns the exit code: 1 when some rollout has no reward or there is none, when a judge
     that was asked has no verdict, or when most of the dumps was not recognised, else 0."""
+    from rubrics.stages.account import account_of
     from rubrics.stages.judging import UNJUDGED
-    from rubrics.store.store import Store
 
-    store = Store.open(Path(options.store))
-    census = store.query(
-        "SELECT * FROM census_totals WHERE $all OR stage <> 'reward'", {"all": with_rewards}
-    ).to_pylist()
-    rewards = store.query("SELECT * FROM reward_by_task").to_pylist() if with_rewards else []
-    counted = store.query("SELECT count(*) AS n, count(*) - count(reward) AS missing FROM rewards").to_pylist()[0]
+    account = account_of(options.store, done)
+    store, census, rewards = account.store, account.census, account.rewards
     if as_json:
         click.echo(
             json.dumps({"store": options.store, "done": done, "census": census, "rewards": rewards}, default=str)
         )
     else:
         _print_account(options, done, census, rewards)
-    if with_rewards and not counted["n"]:
+    if account.with_rewards and not account.rollouts:
         click.echo("rubrics: no rollout was found to be scored; see the census, and --tasks if it was given", err=True)
     unread = _tell_of_ingest(store) if "ingest" in done else False
     unjudged = store.query(_UNJUDGED, {"detail": UNJUDGED}).to_pylist()[0]["n"] if "score" in done else 0
-    return 1 if unread or unjudged or (with_rewards and (counted["missing"] or not counted["n"])) else 0
+    return 1 if unread or unjudged or (account.with_rewards and (account.masked or not account.rollouts)) else 0
 
 
 def _tell_of_ingest(store: Any) -> bool:

@@ -125,4 +125,4 @@ def run_and_print(flow: str, values: dict[str, Any], as_json: bool, with_report:
         from rubrics.store.store import Store
 
         write_report(Store.open(Path(options.store)))
-    return print_run(options, done, as_json, with_rewards=flow in ("run_pipeline", "compute_rewards"))
+    return print_run(options, done, as_json)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from concurrent.futures import Future
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -23,7 +24,7 @@ class Background:
         if threading.current_thread() is self._thread:
             work.close()
             raise RuntimeError("run was called on the client's own loop, which would wait for itself; await instead")
-        future = asyncio.run_coroutine_threadsafe(work, self.loop)
+        future = self._started(work)
         try:
             return future.result()
         except BaseException:
@@ -34,7 +35,14 @@ class Background:
         """Await a coroutine of this loop from any loop."""
         if asyncio.get_running_loop() is self.loop:
             return await work
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self.loop))
+        return await asyncio.wrap_future(self._started(work))
+
+    def _started(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        try:
+            return asyncio.run_coroutine_threadsafe(work, self.loop)
+        except RuntimeError:  # closed: the run was stopped
+            work.close()
+            raise
 
     def close(self, last: Callable[[], Awaitable[None]]) -> None:
         """Give up what is under way, carry out what comes last, end the thread."""

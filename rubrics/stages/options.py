@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from rubrics.errors import UsageError
 from rubrics.records.rubrics import KINDS
@@ -32,6 +32,9 @@ def _odd(path: Path) -> str:
 class Options:
     """Plain values only, so that a flow run can record them."""
 
+    __pydantic_config__: ClassVar[dict[str, Any]] = {"use_attribute_docstrings": True, "extra": "forbid"}
+    """How Prefect reads parameters of this type: what is said of a field is its description, unknown names are
+    refused."""
     store: str
     dumps: tuple[str, ...] = ()
     study_from: tuple[str, ...] = ()

@@ -165,11 +165,6 @@ def record_row(record: Any) -> dict[str, Any]:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values}
 
 
-def run_job(job: Job, here: Callable[[], Done]) -> Done:
-    """The body of the task that a flow makes of a job."""
-    return here()
-
-
 @dataclass(frozen=True, slots=True)
 class Here:
     """A `Future` that is done in this thread, when its result is asked for."""

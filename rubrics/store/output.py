@@ -85,6 +85,16 @@ def write_text(table: pa.Table, stream: IO[str], form: str, shown: Shown) -> Non
         stream.write(json.dumps([_record(names, row) for row in rows], indent=1, default=str) + "\n")
 
 
+def markdown_table(rows: Sequence[dict[str, Any]], shown: Shown) -> str:
+    """Rows with the same names as a Markdown table; empty where there is none."""
+    if not rows:
+        return ""
+    head, *lines = [
+        _markdown_line(row, shown) for row in _headed(list(rows[0]), iter([[*row.values()] for row in rows]))
+    ]
+    return "".join([head, f"|{' --- |' * len(rows[0])}\n", *lines])
+
+
 def _rows(table: pa.Table) -> Iterator[Sequence[Any]]:
     for batch in table.to_batches(_BATCH):
         yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)

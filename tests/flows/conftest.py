@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,18 +62,17 @@ class Command:
         return {**clean, **own, **server, **more}
 
 
-@pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """API URL of one real Prefect server, started for the tests and stopped after them."""
-    home = tmp_path_factory.mktemp("prefect")
+@contextmanager
+def prefect_server(home: Path, *words: str) -> Iterator[str]:
+    """API URL of a real Prefect server on an empty database, until the end."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    words = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port), "--no-ui"]
+    start = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port), "--no-ui"]
     quiet = {"DO_NOT_TRACK": "1", "PREFECT_SERVER_ANALYTICS_ENABLED": "false", "PREFECT_HOME": str(home)}
     with (home / "log").open("w") as log:
         process = subprocess.Popen(
-            [*words, "--no-services"], cwd=home, env={**os.environ, **quiet}, stdout=log, stderr=log, process_group=0
+            [*start, *words], cwd=home, env={**os.environ, **quiet}, stdout=log, stderr=log, process_group=0
         )
     try:
         _wait_until_healthy(process, port, home / "log")
@@ -83,6 +83,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             process.wait(20)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """API URL of one real Prefect server, started for the tests and stopped after them."""
+    with prefect_server(tmp_path_factory.mktemp("prefect"), "--no-services") as url:
+        yield url
 
 
 @pytest.fixture(scope="session")

@@ -21,7 +21,7 @@ def test_the_demo_writes_its_store_and_nothing_else(demo: tuple[Ran, Path]) -> N
     _, folder = demo
     assert [item.name for item in folder.iterdir()] == ["rubrics-demo"]
     names = {item.name for item in (folder / "rubrics-demo").iterdir()}
-    assert names == {"manifest.json", "views.sql", "report.html", "rubrics", "tables", ".lock"}
+    assert names == {"manifest.json", "views.sql", "report.html", "rubrics", "tables", "history", "files", ".lock"}
     assert len(list((folder / "rubrics-demo" / "rubrics").iterdir())) == 8
 
 

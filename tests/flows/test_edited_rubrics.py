@@ -100,14 +100,17 @@ def test_last_weeks_rubrics_score_todays_rollouts(rubrics: Command, real: Path, 
     rubrics("run", today, *common, cwd=tmp_path, code=1)
     assert {path.name: path.read_bytes() for path in (store / "rubrics").iterdir()} == files
     assert rows(store, "SELECT rubric_digest, studied FROM rubrics ORDER BY rubric_digest") == written
-    scored = [row for row in rewards(store) if row["status"] == "ok"]
-    assert {row["run"] for row in rewards(store)} == set(TODAY)
+    new = [row for row in rewards(store) if row["run"] in TODAY]
+    scored = [row for row in new if row["status"] == "ok"]
+    assert {row["run"] for row in rewards(store)} == {*EARLIER, *TODAY}, "last week's rollouts stay"
+    assert {row["run"] for row in new} == set(TODAY)
     assert len(scored) == 6
-    assert not any(row["studied"] for row in rewards(store))
+    assert not any(row["studied"] for row in new)
     assert all(row["solution"] is not None and row["behavior"] is not None for row in scored)
-    assert not {row["rollout_id"] for row in rewards(store)} & studied
+    assert not {row["rollout_id"] for row in new} & studied
     contrasted = (
-        "SELECT count(*) AS n FROM contrasts JOIN rewards USING (rollout_id) WHERE files_like_passing IS NOT NULL"
+        "SELECT count(*) AS n FROM contrasts JOIN rewards USING (rollout_id) "
+        f"WHERE files_like_passing IS NOT NULL AND rewards.run IN {tuple(TODAY)}"
     )
     assert rows(store, contrasted)[0]["n"] >= 6, "today's are compared with last week's studied attempts"
 

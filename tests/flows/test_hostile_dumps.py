@@ -65,7 +65,7 @@ def test_rubric_files_and_everything_else_stay_inside_the_store(done: Path) -> N
     assert {item.name for item in (done / "in" / "the").iterdir()} == {"store"}
     store = done / "in/the/store"
     tops = {item.name for item in store.iterdir()}
-    assert tops == {"manifest.json", "views.sql", "report.html", "rubrics", "tables", ".lock"}
+    assert tops == {"manifest.json", "views.sql", "report.html", "rubrics", "tables", "history", "files", ".lock"}
     files = list((store / "rubrics").iterdir())
     tasks = {row["task_id"] for row in rewards(store)} - {"t"}
     assert len(files) == 2 * len(tasks)

@@ -61,7 +61,7 @@ def hostile(tmp_path: Path, listener: Listener) -> Path:
         (folder / package).mkdir()
         (folder / package / "__init__.py").write_text(trap)
     (folder / "flows").mkdir()
-    for flow in ("run_pipeline", "score_rollouts", "ingest_rollouts"):
+    for flow in ("stage_flows", "run_pipeline"):
         (folder / "flows" / f"{flow}.py").write_text(trap)
     (folder / "trap.pth").write_text(f"import sys; exec({trap!r})\n")
     (folder / "prefect.toml").write_text(f'[api]\nurl = "{listener.url}"\n')

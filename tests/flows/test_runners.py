@@ -3,31 +3,39 @@
 from __future__ import annotations
 
 import base64
+import ctypes
+import json
 import os
 import pty
 import re
 import select
+import shutil
 import signal
 import stat
 import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from conftest import TIMEOUT, Command
 from model_server.server import Hang, serving
 
+from rubrics.store.chunks import read_record
 from rubrics.store.manifest import read_manifest
+
+SAMPLE = Path(__file__).resolve().parents[2] / "data" / "sample"
+PR_SET_CHILD_SUBREAPER = 36
 
 
 def tables(store: Path) -> dict[str, list[bytes]]:
     """The bytes of every part of every table."""
     found: dict[str, list[bytes]] = {}
-    for name, versions in read_manifest(store / "manifest.json").tables.items():
-        found[name] = [(store / part).read_bytes() for part in versions[-1].parts]
+    for name, version in read_manifest(store / "manifest.json").tables.items():
+        found[name] = [(store / part).read_bytes() for part in version.parts]
     return found
 
 
@@ -66,16 +74,57 @@ def hanging() -> Iterator[str]:
         yield server.url
 
 
-def on_a_terminal(command: Command, words: tuple[object, ...], folder: Path, until: bytes) -> tuple[int, str]:
-    """Run the command in the foreground of a terminal of its own, press Ctrl-C when it has said `until`; returns its
-    exit code and everything that the terminal then showed."""
+@pytest.fixture
+def left_over() -> Iterator[Callable[[], list[str]]]:
+    """The command lines of processes that outlived their parent meanwhile: this process inherits them."""
+    prctl = ctypes.CDLL(None).prctl
+    before = children(os.getpid())
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+    def found() -> list[str]:
+        left = []
+        for pid in sorted(children(os.getpid()) - before):
+            watched = os.pidfd_open(pid)
+            if select.select([watched], [], [], 10)[0]:
+                os.waitpid(pid, 0)
+            else:
+                left.append(command_line(pid))
+                os.kill(pid, signal.SIGKILL)
+            os.close(watched)
+        return left
+
+    yield found
+    prctl(PR_SET_CHILD_SUBREAPER, 0)
+
+
+def children(pid: int) -> set[int]:
+    """The processes that any thread of a process has started and not waited for."""
+    found: set[int] = set()
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with suppress(OSError):  # the thread has ended
+            found.update(map(int, task.joinpath("children").read_text().split()))
+    return found
+
+
+def command_line(pid: int) -> str:
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    return ""
+
+
+def on_a_terminal(
+    command: Command, words: tuple[object, ...], folder: Path, until: bytes | Callable[[int], bool]
+) -> tuple[int, str]:
+    """Run the command in the foreground of a terminal of its own, press Ctrl-C when it has said `until`, or when that
+    is so of its process; returns its exit code and everything that the terminal then showed."""
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(folder)
         os.execve(str(sys.executable), [sys.executable, "-m", "rubrics", *map(str, words)], command.environment())
     said = b""
-    while until not in said:
-        said += os.read(terminal, 4096)
+    while not (until in said if isinstance(until, bytes) else until(pid)):
+        if select.select([terminal], [], [], 0.02)[0]:
+            said += os.read(terminal, 4096)  # an error here: it has ended before
     os.write(terminal, b"\x03")
     after = b""
     while select.select([terminal], [], [], TIMEOUT)[0]:
@@ -96,10 +145,11 @@ def on_a_terminal(command: Command, words: tuple[object, ...], folder: Path, unt
     ],
 )  # fmt: skip
 def test_ctrl_c_on_a_terminal_is_one_line_and_exit_code_130(
-    alone: Command, tmp_path: Path, runner: str, until: str
+    alone: Command, tmp_path: Path, left_over: Callable[[], list[str]], runner: str, until: str
 ) -> None:
     code, shown = on_a_terminal(alone, ("demo", "--runner", runner), tmp_path, until.encode())
     assert_stopped(code, shown)
+    assert left_over() == []
 
 
 @pytest.mark.parametrize("runner", ["local", "prefect"])
@@ -110,6 +160,48 @@ def test_ctrl_c_does_not_wait_for_a_model_that_never_answers(
     words = ("audit", "--store", demo[1] / "rubrics-demo", "--model", "m", "--base-url", hanging, "--runner", runner)
     code, shown = on_a_terminal(alone, words, tmp_path, b"audit: started")
     assert_stopped(code, shown)
+
+
+@pytest.mark.parametrize("runner", ["local", "prefect"])
+def test_ctrl_c_ends_tests_in_sandboxes_and_keeps_the_chunks_that_are_done(
+    alone: Command, tmp_path: Path, hanging: str, left_over: Callable[[], list[str]], runner: str
+) -> None:
+    """Under Prefect the command waited for all that its threads were doing: 15 seconds, for a test that hangs for
+    ever."""
+    if not shutil.which("bwrap"):
+        pytest.skip("bubblewrap is not installed")
+    model = ("--model", "m", "--base-url", hanging, "--runner", runner)
+    words = ("run", SAMPLE, "--store", "s", "--with-tests", "--env", "bubblewrap", "--data", SAMPLE, *model)
+    code, shown = on_a_terminal(alone, words, tmp_path, lambda pid: len(finished(tmp_path / "s", "test")) > 1)
+    assert_stopped(code, shown)
+    assert left_over() == []
+    assert len(finished(tmp_path / "s", "test")) > 1
+    assert [key for key in finished(tmp_path / "s", "test") if read_record(tmp_path / "s", "test", key) is None] == []
+
+
+@pytest.mark.parametrize("runner", ["local", "prefect"])
+def test_ctrl_c_ends_the_processes_of_a_long_stage_and_keeps_the_chunks_that_are_done(
+    alone: Command, tmp_path: Path, left_over: Callable[[], list[str]], runner: str
+) -> None:
+    patch = "".join(f"--- a/f{n}.py\n+++ b/f{n}.py\n@@ -1,1 +1,2 @@\n x = {n}\n+y = x + {n}\n" for n in range(9))
+    with (tmp_path / "dump.jsonl").open("w") as dump:
+        for number in range(4000):
+            own = {"kind": "rollout", "task_id": f"t{number // 8}", "run": f"r{number}", "patch": patch}
+            dump.write(json.dumps(own) + "\n")
+
+    def in_processes(pid: int) -> bool:
+        return any("spawn_main" in command_line(child) for child in children(pid))
+
+    words = ("ingest", "dump.jsonl", "--store", "s", "--runner", runner)
+    code, shown = on_a_terminal(alone, words, tmp_path, in_processes)
+    assert_stopped(code, shown)
+    assert left_over() == []
+    assert finished(tmp_path / "s", "facts")
+
+
+def finished(store: Path, stage: str) -> list[str]:
+    """Keys of the finished chunks that are kept."""
+    return [file.stem for file in (store / "work" / stage).glob("*.json")]
 
 
 def assert_stopped(code: int, shown: str) -> None:

@@ -47,5 +47,5 @@ def test_the_wheel_installs_one_import_package(installed: Path) -> None:
     ).stdout
     tops = {line.split("/")[0] for line in listed.splitlines() if line and not line.startswith("..")}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"rubrics"}
-    assert "rubrics/_content/flows/run_pipeline.py" in listed
+    assert "rubrics/_content/flows/stage_flows.py" in listed
     assert "rubrics/_content/data/views/scores.sql" in listed
