@@ -13,6 +13,8 @@ from loop.real_loop import SHARE, invented, roles, run_loop, table
 from model_server.everything import everything
 from model_server.server import ModelServer, serving
 
+from rubrics.stages.restoring import restore_commit
+from rubrics.store.manifest import history
 from rubrics.store.store import Store
 
 GRADE = ("rollout_id", "rubric_digest", "criterion_id")
@@ -59,13 +61,13 @@ def test_a_second_run_asks_nothing_and_changes_nothing(
 def test_nonsense_from_every_role_costs_what_it_hit_and_nothing_else(
     sound: tuple[Store, dict[str, int]], server: ModelServer, real: Path, tmp_path: Path
 ) -> None:
-    broken = Nonsense(everything, SHARE, seed=3)  # hits an author and the judge, and leaves rubrics to compare by
+    broken = Nonsense(everything, SHARE, seed=2)  # hits every role, and leaves rubrics to compare by
     server.script = broken
     try:
         store = run_loop(tmp_path / "store", real, server.url)
     finally:
         server.script = everything
-    assert {"author", "judge"} <= set(broken.spoilt)
+    assert {"author", "judge", "audit", "rank"} <= set(broken.spoilt)
     assert invented(store) == []
     assert wrong_grades(store, sound[0]) == []
     assert compared_rewards(store, sound[0]) > 0
@@ -77,6 +79,7 @@ def test_a_rerun_asks_only_for_what_failed_and_ends_where_a_sound_run_does(
     root = Path(shutil.copytree(sound[0].paths.root, tmp_path / "store"))
     for file in root.glob("model-cache.sqlite*"):
         file.unlink()
+    restore_commit(root, next(item.commit for item in history(root) if item.stage == "synthesize"))
     stages = ("score", "audit", "reward")
     server.script = Nonsense(everything, 3 * SHARE, seed=1, turns=False)
     try:
