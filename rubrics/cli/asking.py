@@ -8,10 +8,12 @@ from typing import Any
 
 import click
 
-from rubrics.cli.common import json_option, options_from, shared, store_option
+from rubrics.cli.common import json_option, known_store_option, options_from, shared
 from rubrics.cli.models import judge_options, model_options
 from rubrics.cli.printing import print_rows
 from rubrics.cli.testing import environment_options
+from rubrics.stages.options import asking_judge
+from rubrics.store.presence import require
 
 _KIND = click.option("--judge", type=click.Choice(("single", "agent")), default="single", show_default=True)
 
@@ -19,7 +21,7 @@ _KIND = click.option("--judge", type=click.Choice(("single", "agent")), default=
 @click.command("show-prompt")
 @click.argument("rollout")
 @_KIND
-@store_option
+@known_store_option
 @json_option
 def show_prompt(rollout: str, judge: str, store: str, as_json: bool) -> None:
     """What a judge would be sent for a rollout, word for word; nobody is asked.
@@ -53,10 +55,12 @@ def estimate(as_json: bool, **values: Any) -> None:
     Prompts are made and counted as they would be sent; the length of answers is assumed, or taken from what this judge
     used before in this store. Low: the provider serves every shared beginning from its cache; high: none.
     """
+    options = options_from(values)
+    require(Path(options.store))
+    asking_judge(options)
     from rubrics.stages.estimating import estimated
     from rubrics.store.store import Store
 
-    options = options_from(values)
     basis, rows = estimated(Store.open(Path(options.store)), options)
     if not as_json:
         click.echo(basis)

@@ -25,10 +25,10 @@ def audit(as_json: bool, **values: Any) -> int:
     Prints what was found, confirmed findings first. `rubrics reward` then counts a pass with a confirmed finding
     as an ordinary failure; a suspicion changes no reward.
     """
-    from rubrics.store.store import Store
-
     options = options_from(values)
     done = run_flow_with_progress("audit_rollouts", options, as_json, values["runner"])
+    from rubrics.store.store import Store
+
     store = Store.open(Path(options.store))
     found = store.query("FROM audit_findings").to_pylist()
     census = store.query("FROM census_totals WHERE stage = 'audit'").to_pylist()

@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 import click
 
 from rubrics.errors import UsageError
-from rubrics.stages.options import GROUPINGS, Options
+from rubrics.stages.options import GROUPINGS, Options, judge_kind
+from rubrics.store.presence import require
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 DEFAULT_STORE = "rubrics-store"
@@ -20,6 +21,18 @@ DEFAULT_STORE = "rubrics-store"
 store_option = click.option(
     "--store", default=DEFAULT_STORE, show_default=True, metavar="DIR", help="Folder of the store."
 )
+
+
+def _there(ctx: click.Context, param: click.Parameter, store: str) -> str:
+    """A mistyped store is refused before anything is loaded that reads one."""
+    require(Path(store))
+    return store
+
+
+known_store_option = click.option(
+    "--store", default=DEFAULT_STORE, show_default=True, metavar="DIR", help="Folder of the store.", callback=_there
+)
+"""For commands that only make sense where a store is."""
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object for machines; no progress.")
 runner_option = click.option(
     "--runner",
@@ -106,14 +119,11 @@ def run_flow_with_progress(name: str, options: Options, quiet: bool, runner: str
     changes."""
     from rubrics.cli.launcher import run_flow
 
-    if options.model is not None:
-        from rubrics.stages.models import model_settings
-
-        model_settings(options)  # an address with a password is refused before Prefect records it
+    _refuse(name, options)
     if not options.dumps:
         from rubrics.store.store import Store
 
-        Store.open(Path(options.store))  # a mistyped store is refused before a server is started
+        Store.open(Path(options.store))  # a damaged store is refused before a server is started
 
     logger = logging.getLogger("rubrics")
     handler = _Progress()
@@ -129,6 +139,22 @@ def run_flow_with_progress(name: str, options: Options, quiet: bool, runner: str
         handler.end()
         logger.removeHandler(handler)
         logger.propagate = True
+
+
+def _refuse(flow: str, options: Options) -> None:
+    """Raises `UsageError` for options that the flow would refuse, before anything is loaded that does the work."""
+    if not options.dumps:
+        require(Path(options.store))
+    if flow in ("run_pipeline", "score_rollouts"):
+        judge_kind(options)
+    if flow in ("run_pipeline", "compute_rewards"):
+        from rubrics.stages.reward_config import reward_config
+
+        reward_config(options)
+    if options.model is not None:
+        from rubrics.stages.models import model_settings
+
+        model_settings(options)  # an address with a password is refused before Prefect records it
 
 
 class _Progress(logging.Handler):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from rubrics.cli.common import json_option, store_option
+from rubrics.cli.common import json_option, known_store_option
 from rubrics.cli.printing import print_rows
 
 NAMES = ("trl", "verl", "skyrl", "preferences", "parquet", "openrlhf", "nemo", "slime", "prime-rl", "reflection")
@@ -16,7 +16,7 @@ NAMES = ("trl", "verl", "skyrl", "preferences", "parquet", "openrlhf", "nemo", "
 @click.command()
 @click.option("--to", "name", required=True, type=click.Choice(NAMES), metavar="NAME", help=f"Of {', '.join(NAMES)}.")
 @click.option("--output", required=True, metavar="DIR", help="Folder to write.")
-@store_option
+@known_store_option
 @click.option(
     "--estimator",
     type=click.Choice(["mean", "std", "loo"]),

@@ -8,6 +8,7 @@ import click
 
 from rubrics.cli.common import json_option, store_option
 from rubrics.cli.printing import print_rows
+from rubrics.store.presence import require
 
 
 @click.command()
@@ -26,6 +27,7 @@ def facts(store: str, describe: bool, as_json: bool) -> None:
         ]
         print_rows(described, as_json)
         return
+    require(Path(store))
     from rubrics.stages.facts import Facts
     from rubrics.stages.options import Options
     from rubrics.stages.stage import drive, run_here

@@ -69,12 +69,18 @@ def told(error: BaseException, words: list[str]) -> Told:
     if isinstance(error, click.ClickException):
         return Told(_usage(error), 2)
     if isinstance(error, RubricsError):
-        return Told(str(error), 2)
+        return Told(_noted(str(error), error), 2)
     if isinstance(error, OSError) and error.errno is not None:
-        return Told(os_sentence(error), 2)
+        return Told(_noted(os_sentence(error), error), 2)
     if isinstance(error, MemoryError):
-        return Told(_SENTENCES[errno.ENOMEM], 2)
-    return Told(_fault(error, words), 3)
+        return Told(_noted(_SENTENCES[errno.ENOMEM], error), 2)
+    return Told(_noted(_fault(error, words), error), 3)
+
+
+def _noted(line: str, error: BaseException) -> str:
+    """The line, and what was noted on the way: which chunk of which stage it was, what is kept."""
+    notes = getattr(error, "__notes__", ())
+    return "; ".join([line, *(shortened(one_line(scrub(note, secrets_of(None, os.environ))), 400) for note in notes)])
 
 
 def os_sentence(error: OSError) -> str:

@@ -43,10 +43,10 @@ def prepare(as_json: bool, **values: Any) -> int:
     Exit code 1 when an environment is not clean, could not be prepared, or the model gave no report of it, and when
     there is no task to prepare.
     """
-    from rubrics.store.store import Store
-
     options = options_from(values)
     done = run_flow_with_progress("prepare_environments", options, as_json, values["runner"])
+    from rubrics.store.store import Store
+
     store = Store.open(Path(options.store))
     rows = store.query(_TABLE).to_pylist()
     census = store.query("FROM census_totals WHERE stage = 'prepare'").to_pylist()

@@ -41,12 +41,13 @@ def rank(as_json: bool, **values: Any) -> int:
     rounds usable; its advantages stay plain. A rerun asks again for what failed only.
     """
     from rubrics.errors import UsageError
-    from rubrics.store.store import Store
 
     options = options_from(values)
     if options.model is None:
         raise UsageError("rank asks a model; give --model NAME, and --base-url for an endpoint of your own")
     done = run_flow_with_progress("rank_groups", options, as_json, values["runner"])
+    from rubrics.store.store import Store
+
     store = Store.open(Path(options.store))
     groups = store.query(_GROUPS).to_pylist()
     bias = store.query("FROM position_bias").to_pylist()

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from rubrics.cli.common import json_option, store_option
+from rubrics.cli.common import json_option, known_store_option
 from rubrics.cli.printing import FIRST, print_rows
 from rubrics.errors import UsageError
 
@@ -18,7 +18,7 @@ FORMATS = ("csv", "jsonl", "json", "markdown", "parquet")
 
 @click.command()
 @click.argument("sql")
-@store_option
+@known_store_option
 @click.option(
     "--output",
     metavar="FILE",
@@ -63,7 +63,7 @@ def _to_standard_output(table: Any, form: str) -> None:
 
 
 @click.command()
-@store_option
+@known_store_option
 def report(store: str) -> None:
     """Write the static report (report.html in the store)."""
     from rubrics.report.write import write_report
@@ -74,7 +74,7 @@ def report(store: str) -> None:
 
 @click.command()
 @click.argument("rollout")
-@store_option
+@known_store_option
 @json_option
 def show(rollout: str, store: str, as_json: bool) -> None:
     """Why this reward: every criterion with verdict and evidence, then the arithmetic line by line.

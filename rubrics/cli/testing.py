@@ -10,6 +10,7 @@ import click
 
 from rubrics.cli.common import options_from, shared
 from rubrics.cli.printing import print_rows
+from rubrics.store.presence import require
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 _ENVIRONMENT = (
@@ -74,13 +75,14 @@ def check_tasks(as_json: bool, reruns: int, **values: Any) -> int:
 
     Exit code 1 when a task does not pass.
     """
+    options = options_from(values)
+    require(Path(options.store))
     from dataclasses import asdict
 
     from rubrics.stages.check_tasks import CheckTasks
     from rubrics.stages.stage import drive, run_here
     from rubrics.store.store import Store
 
-    options = options_from(values)
     store = Store.open(Path(options.store))
     stage = CheckTasks(store, options, reruns)
     drive(stage, store, run_here, window=1)

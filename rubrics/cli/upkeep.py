@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
-from rubrics.cli.common import json_option, store_option
+from rubrics.cli.common import json_option, known_store_option
 from rubrics.cli.printing import print_rows
 
 
 @click.command()
-@store_option
+@known_store_option
 @click.option("--models", is_flag=True, help="Instead: what models were asked for, by purpose, and what that cost.")
 @json_option
 def status(store: str, models: bool, as_json: bool) -> None:
@@ -30,7 +30,7 @@ def status(store: str, models: bool, as_json: bool) -> None:
 
 
 @click.command()
-@store_option
+@known_store_option
 @json_option
 def history(store: str, as_json: bool) -> None:
     """Every commit that can be brought back: number, time, stage, and the tables that it changed."""
@@ -41,7 +41,7 @@ def history(store: str, as_json: bool) -> None:
 
 @click.command()
 @click.argument("commit", type=int)
-@store_option
+@known_store_option
 @json_option
 def restore(commit: int, store: str, as_json: bool) -> None:
     """Make every table what it was after COMMIT (see `rubrics history`), and the rubric files with them.
@@ -58,7 +58,7 @@ def restore(commit: int, store: str, as_json: bool) -> None:
 
 
 @click.command()
-@store_option
+@known_store_option
 @click.option("--check", is_flag=True, help="Only look: list every part that is damaged, write nothing.")
 @json_option
 def repair(store: str, check: bool, as_json: bool) -> int:
@@ -88,7 +88,7 @@ def repair(store: str, check: bool, as_json: bool) -> int:
 
 
 @click.command()
-@store_option
+@known_store_option
 @click.option(
     "--environments", is_flag=True, help="Instead: remove what killed runs left of environments, and cached images."
 )

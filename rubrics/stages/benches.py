@@ -9,29 +9,18 @@ from typing import TYPE_CHECKING
 
 from rubrics import jsonio
 from rubrics.agents.loop import Bounds
-from rubrics.errors import UsageError
 from rubrics.judges.judge import Judge
 from rubrics.judges.model_agent import AgentJudge, start_of
 from rubrics.prompting.sizes import BYTES_PER_TOKEN
 from rubrics.records.rollouts import Rollout
 from rubrics.records.tasks import Task
 from rubrics.stages.environments import Opener, open_environment
-from rubrics.stages.options import JUDGES, Options
+from rubrics.stages.options import Options, judge_kind
 from rubrics.stages.score import Bench
 from rubrics.store.store import Store
 
 if TYPE_CHECKING:
     from rubrics.models.client import Client
-
-
-def judge_kind(options: Options) -> str:
-    """Who judges: as asked for, else `single` when a model is named, else `builtin`. Raises `UsageError`."""
-    kind = options.judge or ("single" if options.model else "builtin")
-    if kind not in JUDGES:
-        raise UsageError(f"--judge {kind!r}; wanted one of {', '.join(JUDGES)}")
-    if kind != "builtin" and not options.model:
-        raise UsageError(f"--judge {kind} asks a model; give --model NAME")
-    return kind
 
 
 @contextmanager

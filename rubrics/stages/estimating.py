@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from rubrics.errors import UsageError
 from rubrics.models.endpoint import find_price
-from rubrics.stages.benches import judge_kind
 from rubrics.stages.estimate import Counted, agent_loads, chosen_cases, estimate_rows, measured_loads, single_loads
 from rubrics.stages.judging import asked
 from rubrics.stages.models import model_settings
-from rubrics.stages.options import Options
+from rubrics.stages.options import Options, asking_judge
 from rubrics.stages.prompts import requests
 from rubrics.store.store import Store
 
 
 def estimated(store: Store, options: Options) -> tuple[str, list[dict[str, Any]]]:
     """What the figures rest on, and one row per case (low, expected, high)."""
-    kind = judge_kind(options)
-    if kind == "builtin":
-        raise UsageError("the builtin judge asks nobody and costs nothing; give --model NAME")
+    kind = asking_judge(options)
     price = find_price(model_settings(options))
     counted, cases = Counted(), 0
     for case in chosen_cases(store, options):

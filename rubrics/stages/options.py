@@ -174,3 +174,21 @@ class Options:
             name: tuple(value) if isinstance(value, list) else value for name, value in values.items() if name in names
         }
         return cls(**known)
+
+
+def judge_kind(options: Options) -> str:
+    """Who judges: as asked for, else `single` when a model is named, else `builtin`. Raises `UsageError`."""
+    kind = options.judge or ("single" if options.model else "builtin")
+    if kind not in JUDGES:
+        raise UsageError(f"--judge {kind!r}; wanted one of {', '.join(JUDGES)}")
+    if kind != "builtin" and not options.model:
+        raise UsageError(f"--judge {kind} asks a model; give --model NAME")
+    return kind
+
+
+def asking_judge(options: Options) -> str:
+    """The same, where it has to be one that asks a model. Raises `UsageError`."""
+    kind = judge_kind(options)
+    if kind == "builtin":
+        raise UsageError("the builtin judge asks nobody and costs nothing; give --model NAME")
+    return kind

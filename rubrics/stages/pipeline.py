@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from rubrics.environments.session import Environment
 from rubrics.errors import UsageError
 from rubrics.stages.audit import Audit
-from rubrics.stages.benches import judge_kind, open_bench
+from rubrics.stages.benches import open_bench
 from rubrics.stages.environments import open_environment
 from rubrics.stages.facts import Facts
 from rubrics.stages.ingest import Ingest
-from rubrics.stages.options import Options
+from rubrics.stages.options import Options, judge_kind
 from rubrics.stages.rank import Rank
 from rubrics.stages.reward import Reward
 from rubrics.stages.reward_config import reward_config

@@ -15,6 +15,7 @@ from rubrics.digests import digest128
 from rubrics.errors import StoreError
 from rubrics.store.files import write_atomic
 from rubrics.store.part_files import PART
+from rubrics.store.presence import absent
 from rubrics.store.schema import FORMAT_MAJOR, TABLES
 
 FILE = re.compile(r"rubrics/[^/\x00]+\.yaml")
@@ -94,7 +95,7 @@ def read_manifest(path: Path) -> Manifest:
         content = json.loads(path.read_text("utf-8"))
         found = content["format"]
     except (FileNotFoundError, NotADirectoryError):
-        raise StoreError(_absent(path.parent)) from None
+        raise StoreError(absent(path.parent)) from None
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise _broken(path, error) from None
     if found != FORMAT_MAJOR or isinstance(found, bool):
@@ -138,19 +139,6 @@ def _from_json(path: Path, content: dict[str, Any]) -> Manifest:
 def _broken(path: Path, error: Exception) -> StoreError:
     way = "`rubrics repair` makes it again from the history; or restore it or make the store again"
     return StoreError(f"{path}: not a manifest ({error}); {way}")
-
-
-def is_lost(root: Path) -> bool:
-    """Whether a folder holds parts of tables and no manifest."""
-    return not (root / "manifest.json").exists() and any(root.glob("tables/*/*.parquet"))
-
-
-def _absent(root: Path) -> str:
-    if root.exists() and not root.is_dir():
-        return f"{root}: no folder; name a store, or make one with `rubrics run`"
-    if is_lost(root):
-        return f"{root}: its manifest.json is lost; `rubrics repair --store {root}` makes it again from the history"
-    return f"{root}: no manifest.json here; name a store, or make one with `rubrics run`"
 
 
 def write_manifest(root: Path, manifest: Manifest) -> None:

@@ -15,10 +15,11 @@ import pyarrow.parquet as pq
 
 from rubrics.errors import StoreError
 from rubrics.store.files import locked, write_atomic
-from rubrics.store.manifest import Manifest, OtherFormatError, Version, history, is_lost, read_manifest, write_manifest
+from rubrics.store.manifest import Manifest, OtherFormatError, Version, history, read_manifest, write_manifest
 from rubrics.store.part_files import fault_of, faults_of
 from rubrics.store.paths import StorePaths
 from rubrics.store.pending import settle
+from rubrics.store.presence import require
 from rubrics.store.schema import TABLES
 from rubrics.store.views import views_sql
 
@@ -53,8 +54,7 @@ def repair(root: Path) -> tuple[str, list[Choice]]:
     be read.
     """
     paths = StorePaths(root.resolve())
-    if not paths.manifest.exists() and not is_lost(paths.root):
-        read_manifest(paths.manifest)  # says that there is none
+    require(paths.root)
     with locked(paths.lock):
         manifest, why = _readable(paths.manifest)
         past = [item for item in history(paths.root) if manifest is None or item.commit < manifest.commit]
@@ -122,8 +122,7 @@ def look_over(root: Path) -> Iterator[Damage]:
     paths = StorePaths(root.resolve())
     manifest, why = _readable(paths.manifest)
     if manifest is None:
-        if not paths.manifest.exists() and not is_lost(paths.root):
-            read_manifest(paths.manifest)
+        require(paths.root)
         yield Damage("", "manifest.json", why)
     current = manifest.parts() if manifest else frozenset()
     for table, part in _parts(paths.root, manifest):

@@ -18,10 +18,11 @@ from rubrics.errors import StoreError, UsageError
 from rubrics.store.commit import StageRun
 from rubrics.store.connections import closed_connection, told_as_store_error
 from rubrics.store.files import TEMPORARY, locked, write_atomic
-from rubrics.store.manifest import Manifest, Version, as_after, history_file, is_lost, read_manifest, write_manifest
+from rubrics.store.manifest import Manifest, Version, as_after, history_file, read_manifest, write_manifest
 from rubrics.store.part_files import check_parts, version_of
 from rubrics.store.paths import StorePaths
 from rubrics.store.pending import Pending, settle
+from rubrics.store.presence import is_lost
 from rubrics.store.schema import TABLES
 from rubrics.store.views import named_views, parts_source, table_source, tables_meant, views_sql
 

@@ -88,13 +88,13 @@ def test_a_lost_manifest_is_told_with_the_way_back_and_comes_back(alone: Command
     for words in (("status",), ("query", "FROM rewards"), ("score",), ("run", SAMPLE / "tasks.jsonl")):
         line = line_of(alone(*words, "--store", "store", cwd=store.parent, code=2))
         assert "its manifest.json is lost; `rubrics repair --store" in line
-    assert "found" in alone("repair", "--store", "store", cwd=store.parent, code=0).out
+    assert "made from its history" in alone("repair", "--store", "store", cwd=store.parent, code=0).out
     after = alone("query", "FROM rewards", "--format", "csv", "--store", "store", cwd=store.parent, code=0).out
     assert after == before
 
 
 def test_repair_says_which_table_stepped_back_and_ends_with_1(alone: Command, store: Path) -> None:
-    alone("reward", "--store", "store", cwd=store.parent)
+    alone("reward", "--factors", "solution", "--store", "store", cwd=store.parent)
     newest = max((store / "tables" / "rewards").iterdir(), key=lambda part: part.stat().st_mtime_ns)
     flipped(newest)
     (row,) = [

@@ -141,3 +141,21 @@ def test_the_command_alone_prints_its_help_in_lines(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert len(done.stdout.splitlines()) > 30
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    "error", [StoreError("broken"), OSError(errno.ENOSPC, "x", "/p"), MemoryError(), KeyError("k")]
+)
+def test_what_was_noted_on_the_way_is_on_the_line(error: Exception) -> None:
+    """The note names the chunk that failed; it was shown by no command."""
+    error.add_note("stage score: chunk a\nb failed (and 2 more); 3 chunks are finished and kept")
+    line, _ = told(error, WORDS)
+    assert line.endswith("; stage score: chunk a\\nb failed (and 2 more); 3 chunks are finished and kept")
+    assert "\n" not in line
+
+
+def test_a_note_holds_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-live-4f9aZ8b7Qc6d5e4fXa2b1c0d")
+    error = StoreError("broken")
+    error.add_note("asked with sk-live-4f9aZ8b7Qc6d5e4fXa2b1c0d")
+    assert "4f9aZ8b7Qc6d5e4f" not in told(error, WORDS).line
