@@ -51,8 +51,9 @@ class Output:
 
     def append(self, table: str, rows: Iterable[Row]) -> None:
         """Add rows. Raises `StoreError` when one does not fit the table's schema."""
+        made = list(rows)  # what makes them may take long, and may add to this output itself
         with self._lock:
-            self._writer(table).append(rows)
+            self._writer(table).append(made)
 
     def append_table(self, table: str, rows: pa.Table) -> None:
         """Add rows that are an Arrow table in the table's own schema."""

@@ -47,7 +47,7 @@ class StageRun:
         self._added: dict[str, list[Part]] = {}
         self._writers: dict[str, PartWriter] = {}
         self._census: list[CensusLine] = []
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # what makes rows may add others
         self._ended = False
         self._committing = False
         self.files = Pending(store.paths, self._before.commit + 1)

@@ -212,3 +212,20 @@ def test_a_finished_chunk_that_is_not_what_was_written_is_done_again(store: Stor
     if harm == "a part is a folder":
         part(store, record).rmdir()
     assert run(store) == ["a", "b", "c"]
+
+
+def test_what_makes_rows_may_note_lines_and_add_other_rows(store: Store) -> None:
+    """An audit by a model never ended: its rows were made under the lock that its census lines wanted."""
+
+    def rows(add: Callable[[str, Iterable[Any]], None], note: Callable[[CensusLine], None]) -> Iterable[dict[str, Any]]:
+        note(CensusLine("audit", "rollout", "judged", "", "one line", 1))
+        add("studies", [])
+        yield {"rollout_id": "r", "task_id": "a"}
+
+    out = Output(store.paths.root)
+    out.append("facts", rows(out.append, out.note))
+    done = out.finish(1)
+    assert sum(part.rows for part in done.parts["facts"]) == len(done.census) == 1
+    with store.writing("facts") as run:
+        run.append("facts", rows(run.append, run.note))
+    assert store.count("facts") == 1
