@@ -173,9 +173,11 @@ def test_a_task_that_changed_since_is_entered_as_it_is_now_and_counted(case: Cas
             assert opener.original(task) is None
             opener._saved[task.task_id] = str(case.row["image"])
             opener._checked.clear()
-        with closing(opener(moved, rollout_of(moved, FIX))) as session:
+        rollout = rollout_of(moved, FIX)
+        with closing(opener(moved, rollout)) as session:
             assert session.rung == "repository+patch"
-        assert {line.kind: line.count for line in opener.census("test")} == {"environment": 1, "unprepared": 1}
+        census = opener.census("test", [opener.entered_of([rollout.rollout_id])])
+        assert {line.kind: line.count for line in census} == {"environment": 1, "unprepared": 1}
 
 
 def outcomes_of(case: Case) -> tuple[dict[str, tuple[str, str]], dict[str, int]]:
