@@ -183,9 +183,9 @@ def test_ctrl_c_ends_tests_in_sandboxes_and_keeps_the_chunks_that_are_done(
 def test_ctrl_c_ends_the_processes_of_a_long_stage_and_keeps_the_chunks_that_are_done(
     alone: Command, tmp_path: Path, left_over: Callable[[], list[str]], runner: str
 ) -> None:
-    patch = "".join(f"--- a/f{n}.py\n+++ b/f{n}.py\n@@ -1,1 +1,2 @@\n x = {n}\n+y = x + {n}\n" for n in range(9))
+    patch = "".join(f"--- a/f{n}.py\n+++ b/f{n}.py\n@@ -1,1 +1,2 @@\n x = {n}\n+y = x + {n}\n" for n in range(40))
     with (tmp_path / "dump.jsonl").open("w") as dump:
-        for number in range(4000):
+        for number in range(6000):
             own = {"kind": "rollout", "task_id": f"t{number // 8}", "run": f"r{number}", "patch": patch}
             dump.write(json.dumps(own) + "\n")
 
