@@ -16,8 +16,6 @@ from rubrics.visible import one_line
 FIRST = 40
 """Rows that a command prints of what it found."""
 
-_UNJUDGED = "SELECT count(*) AS n FROM census WHERE stage = 'score' AND detail = $detail"
-
 
 def print_rows(rows: Sequence[dict[str, Any]], as_json: bool = False) -> None:
     """Rows on standard output for people, or as a JSON list."""
@@ -48,7 +46,7 @@ def print_run(options: Options, done: dict[str, int], as_json: bool) -> int:
     """The account of a run; returns the exit code: 1 when some rollout has no reward or there is none, when a judge
     that was asked has no verdict, or when most of the dumps was not recognised, else 0."""
     from rubrics.stages.account import account_of
-    from rubrics.stages.judging import UNJUDGED
+    from rubrics.store.scored import unjudged
 
     account = account_of(options.store, done)
     store, census, rewards = account.store, account.census, account.rewards
@@ -61,8 +59,8 @@ def print_run(options: Options, done: dict[str, int], as_json: bool) -> int:
     if account.with_rewards and not account.rollouts:
         click.echo("rubrics: no rollout was found to be scored; see the census, and --tasks if it was given", err=True)
     unread = _tell_of_ingest(store) if "ingest" in done else False
-    unjudged = store.query(_UNJUDGED, {"detail": UNJUDGED}).to_pylist()[0]["n"] if "score" in done else 0
-    return 1 if unread or unjudged or (account.with_rewards and (account.masked or not account.rollouts)) else 0
+    without = "score" in done and unjudged(store)
+    return 1 if unread or without or (account.with_rewards and (account.masked or not account.rollouts)) else 0
 
 
 def _tell_of_ingest(store: Any) -> bool:

@@ -19,8 +19,6 @@ from rubrics.store.store import Store
 from rubrics.visible import one_line
 
 NOT_JUDGED = "not_judged"
-UNJUDGED = "judgements without verdicts"
-"""Detail of the census lines that count what a judge was asked for and did not give."""
 _FIELDS = tuple(field.name for field in fields(Rollout) if field.name != "turns")
 _ROLLOUTS = """
     SELECT rollouts.*, transcripts.turns, chosen_outcomes.outcome, outcomes.tests

@@ -167,7 +167,7 @@ class Score:
             if guard := judging.guard_row(case, judgement):
                 guarded.setdefault(judgement.rollout_id, guard)
             if judgement.failure_class:
-                why = judging.UNJUDGED if judged else "left out by --passes-only"
+                why = "judgements without verdicts" if judged else "left out by --passes-only"
                 _count(out, case.task.task_id, judgement.failure_class, why)
                 again |= {case.task.task_id} if judged else set()
         out.append("audits", guarded.values())

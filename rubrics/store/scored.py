@@ -49,3 +49,9 @@ def scored_rows(judge: str, inputs: Mapping[str, str]) -> Iterator[dict[str, Any
 def last_judge(store: Store) -> str | None:
     """The judge that scored last; null before any did."""
     return next((row["value"] for row in store.rows("chosen", where="what = $what", what=LAST_JUDGE)), None)
+
+
+def unjudged(store: Store) -> int:
+    """How often the judge that scored last was asked and gave no verdict."""
+    where = "failure_class IS NOT NULL AND judge = $judge"
+    return len(store.rows("judgements", ["judge"], where, judge=last_judge(store)))
