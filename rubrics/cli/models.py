@@ -94,7 +94,9 @@ _RANK = (
     ),
     click.option("--rounds", type=int, default=3, show_default=True, metavar="N", help="Rankings of each group."),
 )  # fmt: skip
-with_tests = click.option("--with-tests", is_flag=True, help="First run the tests of every rollout.")
+with_tests = click.option(
+    "--with-tests", is_flag=True, help="First run the tests of every rollout that no run has tested."
+)
 
 
 def author_options(command: Command) -> Command:

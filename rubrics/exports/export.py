@@ -128,11 +128,16 @@ def _build(store: Store, target: Target, output: Output, notes: Mapping[str, Any
 
 
 def _put(building: Path, place: Path) -> None:
-    """Take the place of what is there: an earlier export is moved aside first, and deleted last."""
+    """Take the place of what is there: an earlier export is moved aside first, and deleted last; it comes back where
+    the new one cannot be put there."""
     if not place.exists():
         os.replace(building, place)
         return
     old = place.with_name(f".{place.name}.{os.getpid()}.old")
     os.replace(place, old)
-    os.replace(building, place)
+    try:
+        os.replace(building, place)
+    except OSError:
+        os.replace(old, place)
+        raise
     shutil.rmtree(old)

@@ -177,9 +177,14 @@ def variable(name: str, value: bytes) -> str:
 
 
 def decoded(output: str) -> list[str]:
-    """NUL-ended words out of base64; a last one that was cut off is left out."""
+    """NUL-ended words out of base64; a last one that was cut off is left out. Raises `InfraError` for what is none: the
+    image has no such program, or one of its own."""
     text = "".join(output.split())
-    words = base64.b64decode(text[: len(text) // 4 * 4]).split(b"\0")[:-1]
+    try:
+        words = base64.b64decode(text[: len(text) // 4 * 4], validate=True).split(b"\0")[:-1]
+    except ValueError:
+        said = f"`base64` of the image prints none: {output[:160]!r}; give another image"
+        raise InfraError("preparation", said) from None
     return [word.decode("utf-8", "surrogateescape") for word in words]
 
 

@@ -70,7 +70,7 @@ class Options:
     repeat: int = 1
     """Runs of the tests per rollout."""
     with_tests: bool = False
-    """Run the tests of every rollout before it is scored."""
+    """Before anything is scored, run the tests of every rollout that no run has tested."""
     from_logs: tuple[str, ...] = ()
     """Dumps whose stored logs are read instead of running anything."""
     model: str | None = None

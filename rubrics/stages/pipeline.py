@@ -86,7 +86,9 @@ def _stages(
             elif name == "test" and options.from_logs:
                 yield StoredLogs(store, options)
             elif name == "test":
-                yield stack.enter_context(closing(Test(store, options)))
+                tests = stack.enter_context(closing(Test(store, options)))
+                if tests.chunks() or not options.with_tests:
+                    yield tests
             elif name == "synthesize":
                 written = frozenset() if options.resynthesize else _with_rubrics(store)
                 if not written or options.author == "model":

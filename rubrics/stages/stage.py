@@ -80,7 +80,7 @@ def do_chunk(stage: Stage, store: Store, job: Job) -> Done:
     out = Output(store.paths.root)
     done = out.finish(stage.work(out, job.chunk))
     if job.key:
-        write_record(store.paths.root, job.stage, job.key, done)
+        write_record(store.paths.root, job.stage, job.key, done, job.commit)
     return done
 
 

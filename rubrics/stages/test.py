@@ -30,9 +30,19 @@ from rubrics.testing.run import Prepared, TestRun, infra, prepare_tests, run_tes
 STATES = 4
 """Distinct states of a task per chunk: few, so that workers share a task with many rollouts."""
 
+_ROLLOUTS = """
+SELECT task_id, rollout_id, patch, snapshot, tasks.task_id AS known, coalesce(image, recipe, repository, '') AS image
+FROM rollouts LEFT JOIN tasks USING (task_id) WHERE {} ORDER BY image, task_id, rollout_id
+"""
+_SAID = "source LIKE 'run:%' AND outcome <> 'infra'"
+_UNTESTED = f"rollout_id NOT IN (SELECT rollout_id FROM outcomes WHERE {_SAID})"
+
 
 class Test:
-    """Adds rows to `outcomes`; other sources and earlier runs stay. Equal states of a task are run once."""
+    """Adds rows to `outcomes`; other sources and earlier runs stay. Equal states of a task are run once.
+
+    Before a score (`with_tests`) only rollouts are run of which no run has said anything yet.
+    """
 
     __test__ = False
     name = "test"
@@ -49,14 +59,19 @@ class Test:
         self._lock = threading.Lock()
         self._opener = opener or Opener(options, store)
         self._reader = Reader()
+        self._chunks = list(self._planned())
 
     def chunks(self) -> Iterable[Chunk]:
+        return self._chunks
+
+    def lasting_census(self) -> tuple[str, dict[str, Any]]:
+        """Lines about tasks that are not run now stay."""
+        tasks = {chunk.label for chunk in self._chunks} | {line.place for line in self._census}
+        return "place <> '' AND place NOT IN (SELECT unnest($tasks))", {"tasks": sorted(tasks)}
+
+    def _planned(self) -> Iterator[Chunk]:
         """States of one task; tasks that share an image follow each other."""
-        rows = self._store.query(
-            "SELECT task_id, rollout_id, patch, snapshot, tasks.task_id AS known, "
-            "coalesce(image, recipe, repository, '') AS image FROM rollouts LEFT JOIN tasks USING (task_id) "
-            "ORDER BY image, task_id, rollout_id"
-        ).to_pylist()
+        rows = self._store.query(_ROLLOUTS.format(_UNTESTED if self._options.with_tests else "true")).to_pylist()
         tasks = sorted({row["task_id"] for row in rows if fnmatchcase(row["task_id"], self._options.tasks)})
         chosen = set(tasks[: self._options.limit])
         states: dict[str, dict[str, list[str]]] = {}
@@ -108,7 +123,7 @@ class Test:
 
     def _earlier(self, rollout_ids: list[str]) -> dict[str, list[Run]]:
         """What earlier runs said of the rollouts."""
-        where = "source LIKE 'run:%' AND outcome <> 'infra' AND rollout_id IN (SELECT unnest($ids))"
+        where = f"{_SAID} AND rollout_id IN (SELECT unnest($ids))"
         found: dict[str, list[Run]] = {}
         for row in self._store.rows("outcomes", ["rollout_id", "outcome", "tests"], where=where, ids=rollout_ids):
             tests = jsonio.loads(row["tests"]) if row["tests"] else {}

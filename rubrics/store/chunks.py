@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -85,9 +86,10 @@ def record_file(root: Path, stage: str, key: str) -> Path:
     return StorePaths(root).work / stage / f"{key}.json"
 
 
-def write_record(root: Path, stage: str, key: str, done: Done) -> None:
-    """Say that a chunk is finished."""
+def write_record(root: Path, stage: str, key: str, done: Done, commit: int) -> None:
+    """Say that a chunk is finished. `commit`: the one that it read."""
     content = {
+        "commit": commit,
         "rollouts": done.rollouts,
         "parts": {table: [[part.path, part.rows] for part in parts] for table, parts in done.parts.items()},
         "census": [asdict(line) for line in done.census],
@@ -111,6 +113,25 @@ def read_record(root: Path, stage: str, key: str) -> Done | None:
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
     return done if all(_is_whole(root, table, part) for table, found in parts.items() for part in found) else None
+
+
+def drop_committed(root: Path, stage: str, commit: int) -> None:
+    """Forget the finished chunks that a commit of their stage took over: they read an earlier one. A process that ended
+    right after its commit leaves them."""
+    for file in StorePaths(root).work.glob("*/*.json"):
+        if file.parent.name == stage and not file.parent.is_symlink() and _commit_of(file) < commit:
+            file.unlink()
+            with suppress(OSError):  # others are there
+                file.parent.rmdir()
+                file.parent.parent.rmdir()
+
+
+def _commit_of(record: Path) -> int:
+    """The commit that a finished chunk read; one before all where the record does not say."""
+    try:
+        return int(json.loads(record.read_text("utf-8"))["commit"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return -1
 
 
 def _digest(content: dict[str, Any]) -> str:

@@ -15,6 +15,7 @@ import pyarrow as pa
 from rubrics import __version__
 from rubrics.digests import digest128
 from rubrics.errors import StoreError, UsageError
+from rubrics.store.chunks import drop_committed
 from rubrics.store.commit import StageRun
 from rubrics.store.connections import closed_connection, told_as_store_error
 from rubrics.store.files import TEMPORARY, locked, write_atomic
@@ -199,7 +200,9 @@ class Store:
 
     def _sweep(self) -> None:
         """Finish what a killed process left half done. Nobody else writes: the lock is held."""
-        settle(self.paths, self.manifest().commit)
+        manifest = self.manifest()
+        settle(self.paths, manifest.commit)
+        drop_committed(self.paths.root, manifest.stage, manifest.commit)
         for file in self.paths.tables.rglob(TEMPORARY):
             file.unlink(missing_ok=True)
 

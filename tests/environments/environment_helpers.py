@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -51,10 +52,11 @@ def diff(path: str, before: str, after: str) -> str:
     return head + body
 
 
-def tiny_root(folder: Path) -> Path:
-    """A root file system of a few megabytes: a shell, some programs of this machine, and their libraries."""
+def tiny_root(folder: Path, more: Sequence[str] = ()) -> Path:
+    """A root file system of a few megabytes: a shell, some programs of this machine, and their libraries; `more` are
+    further programs."""
     names = ("sh", "cat", "cp", "chmod", "mkdir", "rm", "dd", "ls", "head", "find", "sha256sum", "env", "dirname")
-    sources = {f"bin/{name}": found for name in names if (found := shutil.which(name))}
+    sources = {f"bin/{name}": found for name in (*names, *more) if (found := shutil.which(name))}
     linked = subprocess.run(["ldd", *sources.values()], capture_output=True, text=True, check=True).stdout
     sources |= {path.lstrip("/"): path for path in re.findall(r"(/\S+) \(0x", linked)}
     for place, source in sources.items():

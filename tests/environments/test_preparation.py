@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 from leaks import LEAKS, Box, build, copy, git, readable
 
+from rubrics.errors import InfraError
 from rubrics.preparation.config import Preparation
 from rubrics.preparation.findings import inside
 from rubrics.preparation.loop import prepare, probe
+from rubrics.preparation.shell import decoded
 from rubrics.records.tasks import SealedTask, Task
 
 
@@ -110,3 +112,11 @@ def assert_base_works(box: Box, task: Task) -> None:
     done = subprocess.run(task.test_command, shell=True, cwd=box.repo, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert not list((box.root / "tmp").glob("rubrics-prepare*"))
+
+
+@pytest.mark.parametrize("printed", ["sh: 3: base64: not found\n", "sh: base64: command not found", "éééé", "YQBi*"])
+def test_an_image_whose_base64_is_none_is_told_by_name_and_ends_no_run(printed: str) -> None:
+    """An image without that program ended the whole run as a fault of this one, or was read as having no files."""
+    with pytest.raises(InfraError, match="`base64` of the image prints none"):
+        decoded(printed)
+    assert decoded("YQBiAGM=\n") == ["a", "b"]

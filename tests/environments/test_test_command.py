@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,32 @@ def test_repeats_are_numbered_on_and_equal_states_are_run_once(sandbox: None, tm
         "WHERE outcomes.source = 'run:1' AND run IN ('alpha-1', 'beta-3')"
     ).to_pylist()
     assert equal == [{"logs": 1}]
+
+
+def test_before_a_score_only_those_are_run_that_no_run_has_tested_and_what_was_said_of_others_stays(
+    tmp_path: Path,
+) -> None:
+    """`run --with-tests`, killed after its tests and typed again, ran all of them again, as a second run."""
+    store, options = sample_store(tmp_path / "s", tasks="sample__s*")
+    rows = store.rows("rollouts", ["rollout_id", "task_id"], "task_id = 'sample__spans-8'")
+    said = {row["rollout_id"]: "infra" if number == 0 else "passed" for number, row in enumerate(rows)}
+    lines = [{"stage": "test", "subject": "task", "kind": "no_canaries", "place": place, "detail": "", "count": 1}
+             for place in ("sample__spans-8", "sample__textkit-17", "")]  # fmt: skip
+    with store.writing() as run:
+        run.carry("outcomes")
+        run.append("outcomes", [{**row, "source": "run:1", "outcome": said[row["rollout_id"]]} for row in rows])
+        run.append("census", lines)
+
+    def planned(with_tests: bool) -> set[str]:
+        with closing(Test(store, replace(options, with_tests=with_tests))) as stage:
+            return {rollout_id for chunk in stage.chunks() for group in chunk.items[1:] for rollout_id in group}
+
+    assert planned(True) == {rollout_id for rollout_id, outcome in said.items() if outcome == "infra"}
+    assert planned(False) == said.keys()
+    with closing(Test(store, replace(options, with_tests=True))) as stage:
+        stays, parameters = stage.lasting_census()
+    found = store.rows("census", ["place"], f"stage = 'test' AND ({stays})", **parameters)
+    assert [row["place"] for row in found] == ["sample__textkit-17"]
 
 
 def test_a_missing_engine_gives_infra_to_every_rollout_and_never_a_number(
