@@ -198,13 +198,20 @@ class Store:
         with locked(self.paths.lock):
             self._sweep()
 
-    def _sweep(self) -> None:
-        """Finish what a killed process left half done. Nobody else writes: the lock is held."""
+    def _sweep(self) -> int:
+        """Finish what a killed process left half done; returns how many half-written files went. The lock is held:
+        nobody else writes."""
         manifest = self.manifest()
         settle(self.paths, manifest.commit)
         drop_committed(self.paths.root, manifest.stage, manifest.commit)
-        for file in self.paths.tables.rglob(TEMPORARY):
+        half = [
+            *self.paths.tables.rglob(TEMPORARY), *self.paths.history.glob(TEMPORARY),
+            *self.paths.root.glob(f"files/{TEMPORARY}"), *self.paths.root.glob(".manifest.json.*.tmp"),
+            *self.paths.root.glob(".views.sql.*.tmp"),
+        ]  # fmt: skip
+        for file in half:
             file.unlink(missing_ok=True)
+        return len(half)
 
     def restore(self, past: Manifest) -> Manifest:
         """Make the tables what they were at a past commit, by a commit of its own; returns the manifest then.
@@ -242,7 +249,7 @@ class Store:
         """Delete the history, finished chunks of stages that did not end, and parts that the manifest does not name;
         returns how many files went."""
         with locked(self.paths.lock):
-            self._sweep()
+            half = self._sweep()
             manifest = self.manifest()
             write_atomic(self.paths.views, views_sql(manifest))
             kept = {self.paths.root / part for part in manifest.parts()}
@@ -256,7 +263,7 @@ class Store:
             for file in doomed:
                 file.unlink()
             shutil.rmtree(self.paths.work, ignore_errors=True)
-            return len(doomed)
+            return half + len(doomed)
 
 
 def distinct(names: Sequence[str]) -> list[str]:
