@@ -8,7 +8,9 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
 
 from rubrics.stages.jobs import perform
 from rubrics.stages.stage import Job
@@ -38,7 +40,8 @@ class Processes:
         if self._pool is None:
             context = multiprocessing.get_context("spawn")
             self._pool = ProcessPoolExecutor(self._workers, context, _begin, (os.getpid(),))
-        return self._pool.submit(perform, job)
+        with _without_interrupts():  # which processes inherit that are started here
+            return self._pool.submit(perform, job)
 
     def end(self) -> None:
         """Wait until what was submitted is done."""
@@ -54,9 +57,18 @@ class Processes:
                 process.kill()
 
 
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Ctrl-C waits: it is the parent's to handle, and a process that starts could only fail by it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _begin(parent: int) -> None:
-    """In a new process: Ctrl-C is the parent's to handle, and the parent's end is the end."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """In a new process: the parent's end is the end."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:
