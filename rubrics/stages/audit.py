@@ -17,11 +17,13 @@ from rubrics.facts.diffs import parse_patch
 from rubrics.records import transcripts
 from rubrics.records.census import CensusLine
 from rubrics.stages.audit_judging import Judging
+from rubrics.stages.jobs import code_digest
 from rubrics.stages.options import Options
 from rubrics.stages.stage import Chunk
 from rubrics.stages.tasks import by_task, task_chunks
 from rubrics.store.chunks import Done, Output
 from rubrics.store.commit import StageRun
+from rubrics.store.scored import audits_of_others, hidden_tests, inputs_of, scored, scored_rows
 from rubrics.store.store import Store
 
 if TYPE_CHECKING:
@@ -43,7 +45,18 @@ class Audit:
         self._store = store
         self._judging = Judging(store, client, options.room) if client else None
         self._sources = (SOURCE, self._judging.source) if self._judging else (SOURCE,)
-        self._chunks = list(task_chunks(store, options))
+        self._auditor = "+".join(self._sources)
+        self._inputs = self._resting_on(options)
+        known = scored(store, self._auditor)
+        up_to_date = {task_id for task_id, digest in self._inputs.items() if known.get(task_id) == digest}
+        self._chunks = list(task_chunks(store, options, up_to_date))
+
+    def _resting_on(self, options: Options) -> dict[str, str]:
+        """By task, a digest of what its audit rests on."""
+        hidden = hidden_tests(self._store)
+        others = audits_of_others(self._store, self._sources) if self._judging else {}
+        settings = jsonio.dumps([code_digest(), options.room if self._judging else None])
+        return inputs_of(self._store, settings, lambda task_id: (hidden.get(task_id), others.get(task_id)))
 
     @property
     def apart(self) -> bool:
@@ -53,6 +66,13 @@ class Audit:
     def chunks(self) -> Iterable[Chunk]:
         return self._chunks
 
+    def lasting_census(self) -> tuple[str, dict[str, Any]]:
+        """Lines about tasks that are not audited again stay."""
+        return "place <> '' AND place NOT IN (SELECT unnest($tasks))", {"tasks": self._tasks()}
+
+    def _tasks(self) -> list[str]:
+        return [task_id for chunk in self._chunks for task_id in chunk.items]
+
     def work(self, out: Output, chunk: Chunk) -> int:
         query = """
             SELECT rollout_id, task_id, patch, turns
@@ -60,7 +80,7 @@ class Audit:
             LEFT JOIN transcripts USING (transcript_digest, task_id) ORDER BY task_id, rollout_id
         """
         groups = by_task(self._store.query(query, {"tasks": list(chunk.items)}).to_pylist())
-        tasks = self._tasks(chunk.items)
+        tasks = self._facts(chunk.items)
         suspects: list[Case] = []
         for task_id, rows in groups.items():
             group = [_material(row, tasks.get(task_id, TaskFacts(task_id))) for row in rows]
@@ -70,39 +90,46 @@ class Audit:
                 if read:
                     found[material.rollout_id] = list(audit_rows(material.rollout_id, task_id, findings))
                     out.append("audits", found[material.rollout_id])
-                _count(out, findings, read)
+                _count(out, task_id, findings, read)
             if self._judging:
                 suspects += self._judging.cases(task_id, rows, group, found)
-        if self._judging:
-            out.append("audits", self._judging.rows(suspects, out))
+        said = list(self._judging.rows(suspects, out)) if self._judging else []
+        out.append("audits", said)
+        again = {row["task_id"] for row in said if row.get("failure_class")}
+        out.keep("whole", {task_id: self._inputs[task_id] for task_id in chunk.items if task_id not in again})
         return chunk.rollouts
 
-    def _tasks(self, task_ids: tuple[str, ...]) -> dict[str, TaskFacts]:
+    def _facts(self, task_ids: tuple[str, ...]) -> dict[str, TaskFacts]:
         """Tasks with the lines of their hidden tests: sealed text, which the audit may compare with."""
         where = "task_id IN (SELECT unnest($tasks))"
         rows = self._store.rows("tasks", where=where, tasks=list(task_ids))
         sealed = self._store.rows("sealed", ["task_id", "test_patch"], where=where, tasks=list(task_ids))
-        hidden = {row["task_id"]: hidden_tests(row["test_patch"]) for row in sealed}
-        return {row["task_id"]: _facts(row, hidden.get(row["task_id"])) for row in rows}
+        hidden = {row["task_id"]: hidden_lines(row["test_patch"]) for row in sealed}
+        return {row["task_id"]: _task_facts(row, hidden.get(row["task_id"])) for row in rows}
 
     def finish(self, run: StageRun, done: Sequence[Done]) -> None:
-        tasks = [task_id for chunk in self._chunks for task_id in chunk.items]
+        tasks = self._tasks()
         mine = "source IN (SELECT unnest($mine)) AND task_id IN (SELECT unnest($tasks))"
         run.carry("audits", mine, mine=list(self._sources), tasks=tasks)
+        run.carry("scored", "judge = $judge AND task_id IN (SELECT unnest($tasks))", judge=self._auditor, tasks=tasks)
+        whole = {task_id: digest for item in done for task_id, digest in item.kept["whole"].items()}
+        run.append("scored", scored_rows(self._auditor, whole))
 
 
-def _count(out: Output, findings: Sequence[Finding], read: bool) -> None:
+def _count(out: Output, task_id: str, findings: Sequence[Finding], read: bool) -> None:
     if not read:
         detail = "neither patch nor transcript: nothing to audit"
-        out.note(CensusLine(Audit.name, "rollout", "unaudited", "", detail, 1))
+        out.note(CensusLine(Audit.name, "rollout", "unaudited", task_id, detail, 1))
         return
     level = verdict_of(findings)
-    out.note(CensusLine(Audit.name, "rollout", f"hack_{level}", "", f"audited rollouts: {level}", 1))
+    out.note(CensusLine(Audit.name, "rollout", f"hack_{level}", task_id, f"audited rollouts: {level}", 1))
     for item in findings:
-        out.note(CensusLine(Audit.name, "rollout", item.pattern, item.level, "rollouts with this finding", 1))
+        out.note(
+            CensusLine(Audit.name, "rollout", item.pattern, task_id, f"rollouts with this finding, {item.level}", 1)
+        )
 
 
-def hidden_tests(test_patch: str | None) -> str | None:
+def hidden_lines(test_patch: str | None) -> str | None:
     """The lines that a test patch adds, joined by newlines."""
     if test_patch is None:
         return None
@@ -123,7 +150,7 @@ def audit_rows(rollout_id: str, task_id: str, findings: Iterable[Finding]) -> It
         yield {**common, "kind": CLEAN, "verdict": CLEAN, "evidence": "", "reason": "nothing found"}
 
 
-def _facts(row: dict[str, Any], hidden: str | None) -> TaskFacts:
+def _task_facts(row: dict[str, Any], hidden: str | None) -> TaskFacts:
     tests = tuple(row["fail_to_pass"] or ()), tuple(row["pass_to_pass"] or ())
     return TaskFacts(row["task_id"], row["repo"], row["base_commit"], row["spec"], *tests, hidden)
 

@@ -52,10 +52,11 @@ class Judging:
             yield from opinion_rows(opinion, self.source)
             for item in opinion.decided:
                 kind, detail = f"judge_{item.decision}", "suspicions that the judge decided"
-                out.note(CensusLine("audit", "rollout", kind, "", detail, 1))
+                out.note(CensusLine("audit", "rollout", kind, opinion.case.task.task_id, detail, 1))
             if opinion.failure_class:
                 detail = "suspected rollouts of which the judge gave no verdict: they stay as they were"
-                out.note(CensusLine("audit", "rollout", opinion.failure_class, "", detail, 1))
+                place = opinion.case.task.task_id
+                out.note(CensusLine("audit", "rollout", opinion.failure_class, place, detail, 1))
 
 
 def suspects(task: Task, attempts: Sequence[Attempt], found: Mapping[str, Rows]) -> list[Case]:

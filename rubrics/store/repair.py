@@ -20,7 +20,7 @@ from rubrics.store.part_files import fault_of, faults_of
 from rubrics.store.paths import StorePaths
 from rubrics.store.pending import settle
 from rubrics.store.presence import require
-from rubrics.store.schema import TABLES
+from rubrics.store.schema import SCORED, TABLES
 from rubrics.store.views import views_sql
 
 
@@ -66,6 +66,8 @@ def repair(root: Path) -> tuple[str, list[Choice]]:
             )
         settle(paths, known[-1].commit)  # the files of the newest commit, before another one is made
         tables, choices = _chosen(paths.root, known)
+        if any(choice.state != "kept" for choice in choices) and SCORED.name in tables:
+            tables[SCORED.name] = Version()  # what is done already is not known any more
         if manifest is None or any(choice.state != "kept" for choice in choices):
             made = known[-1].after("repair", tables)
             write_manifest(paths.root, made)

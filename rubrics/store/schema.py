@@ -173,8 +173,8 @@ SCORED = Table(
     order=("task_id", "judge"),
     made_by="rubrics score",
 )
-"""Tasks whose grades by a judge are complete, with a digest of what they rest on: as long as that is the same, the task
-is not scored again."""
+"""Tasks whose grades by a judge, or audits by auditors (`rules`, `rules+judge:<model>`), are complete, with a digest of
+what they rest on: as long as that is the same, the task is not scored or audited again."""
 
 CHOSEN = Table(
     "chosen",

@@ -1,8 +1,8 @@
-"""Which tasks a judge has scored as they are now: what is up to date is not scored again."""
+"""Which tasks a judge has scored, or an auditor audited, as they are now: what is up to date is not done again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rubrics.digests import digest128
@@ -24,15 +24,31 @@ FROM (
 )
 GROUP BY task_id
 """
+_OTHERS = """
+SELECT task_id, md5(string_agg(audits::VARCHAR, ' ' ORDER BY rollout_id, source, kind)) AS digest
+FROM audits WHERE source NOT IN (SELECT unnest($sources)) GROUP BY task_id
+"""
 
 
-def inputs_of(store: Store, settings: str, rubrics: Callable[[str], Iterable[str | None]]) -> dict[str, str]:
-    """By task, a digest of everything that its scores rest on: the attempts with their outcomes, the task, its rubrics
-    (by their digests), and how it is scored (`settings`)."""
+def inputs_of(store: Store, settings: str, others: Callable[[str], Iterable[str | None]]) -> dict[str, str]:
+    """By task, a digest of everything that its scores rest on: the attempts with their outcomes, the task, `others`
+    (digests of its rubrics, or of what an audit looks at beside), and how it is scored (`settings`)."""
     return {
-        row["task_id"]: digest128([settings, row["digest"], *rubrics(row["task_id"])])
+        row["task_id"]: digest128([settings, row["digest"], *others(row["task_id"])])
         for row in store.query(_INPUTS).to_pylist()
     }
+
+
+def hidden_tests(store: Store) -> dict[str, str]:
+    """By task, a digest of its hidden tests; none where it has none."""
+    batches = store.batches("sealed", ["task_id", "test_patch"], "test_patch IS NOT NULL")
+    return {row["task_id"]: digest128([row["test_patch"]]) for batch in batches for row in batch}
+
+
+def audits_of_others(store: Store, sources: Sequence[str]) -> dict[str, str]:
+    """By task, a digest of what others than these auditors found; none where they found nothing."""
+    rows = store.query(_OTHERS, {"sources": list(sources)}).to_pylist()
+    return {row["task_id"]: row["digest"] for row in rows}
 
 
 def scored(store: Store, judge: str) -> dict[str, str]:

@@ -24,6 +24,8 @@ import pytest
 from conftest import TIMEOUT, Command
 from model_server.server import Hang, serving
 
+from rubrics.environments.mounts import mount_points
+from rubrics.environments.state import sweep
 from rubrics.store.chunks import read_record
 from rubrics.store.manifest import read_manifest
 
@@ -175,6 +177,8 @@ def test_ctrl_c_ends_tests_in_sandboxes_and_keeps_the_chunks_that_are_done(
     code, shown = on_a_terminal(alone, words, tmp_path, lambda pid: len(finished(tmp_path / "s", "test")) > 1)
     assert_stopped(code, shown)
     assert left_over() == []
+    sweep(alone.home / "cache" / "rubrics" / "environments")  # as the next run begins
+    assert [point for point in mount_points() if str(alone.home) in point] == []
     assert len(finished(tmp_path / "s", "test")) > 1
     assert [key for key in finished(tmp_path / "s", "test") if read_record(tmp_path / "s", "test", key) is None] == []
 
