@@ -6,6 +6,7 @@ Names of files travel as base64 over NUL-ended lists, both ways: no name can bre
 from __future__ import annotations
 
 import base64
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -38,6 +39,7 @@ _VARIABLES = {
 }
 _GIT = "G='git " + " ".join(f"-c {setting}" for setting in _SETTINGS) + '\'\ng() { $G "$@"; }\n'
 _ENVIRON = "env -i " + " ".join(f"{name}={value}" for name, value in _VARIABLES.items())
+_BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}")
 _ARGUMENTS = 60_000
 """Bytes of names per command; one argument may hold 128 KiB."""
 _PIECE = 32 << 20
@@ -180,11 +182,9 @@ def decoded(output: str) -> list[str]:
     """NUL-ended words out of base64; a last one that was cut off is left out. Raises `InfraError` for what is none: the
     image has no such program, or one of its own."""
     text = "".join(output.split())
-    try:
-        words = base64.b64decode(text[: len(text) // 4 * 4], validate=True).split(b"\0")[:-1]
-    except ValueError:
-        said = f"`base64` of the image prints none: {output[:160]!r}; give another image"
-        raise InfraError("preparation", said) from None
+    if not _BASE64.fullmatch(text):
+        raise InfraError("preparation", f"`base64` of the image prints none: {output[:160]!r}; give another image")
+    words = base64.b64decode(text[: len(text) // 4 * 4]).split(b"\0")[:-1]
     return [word.decode("utf-8", "surrogateescape") for word in words]
 
 

@@ -12,6 +12,7 @@ from rubrics.cli.common import run_flow_with_progress
 from rubrics.errors import UsageError
 from rubrics.models.settings import ModelSettings
 from rubrics.stages.options import Options
+from rubrics.store.store import Store
 
 
 @pytest.mark.parametrize(
@@ -58,6 +59,7 @@ def test_an_address_with_a_password_was_refused_only_after_the_flow_had_recorded
 ) -> None:
     started: list[Any] = []
     monkeypatch.setattr(launcher, "run_flow", lambda name, options: started.append(options))
+    Store.create(tmp_path)
     options = Options(str(tmp_path), model="m", base_url="http://me:sk-secret-123@host/v1")
     with pytest.raises(UsageError, match="base_url"):
         run_flow_with_progress("score_rollouts", options, quiet=True)

@@ -155,7 +155,7 @@ def test_what_was_noted_on_the_way_is_on_the_line(error: Exception) -> None:
 
 
 def test_a_note_holds_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-live-4f9aZ8b7Qc6d5e4fXa2b1c0d")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-key-0123456789")
     error = StoreError("broken")
-    error.add_note("asked with sk-live-4f9aZ8b7Qc6d5e4fXa2b1c0d")
-    assert "4f9aZ8b7Qc6d5e4f" not in told(error, WORDS).line
+    error.add_note("asked with sk-very-secret-key-0123456789")
+    assert "0123456789" not in told(error, WORDS).line
