@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,10 +19,6 @@ from rubrics.store.presence import require
 Command = TypeVar("Command", bound=Callable[..., Any])
 DEFAULT_STORE = "rubrics-store"
 
-store_option = click.option(
-    "--store", default=DEFAULT_STORE, show_default=True, metavar="DIR", help="Folder of the store."
-)
-
 
 def _there(ctx: click.Context, param: click.Parameter, store: str) -> str:
     """A mistyped store is refused before anything is loaded that reads one."""
@@ -29,9 +26,11 @@ def _there(ctx: click.Context, param: click.Parameter, store: str) -> str:
     return store
 
 
-known_store_option = click.option(
-    "--store", default=DEFAULT_STORE, show_default=True, metavar="DIR", help="Folder of the store.", callback=_there
+_store = partial(
+    click.option, "--store", default=DEFAULT_STORE, show_default=True, metavar="DIR", help="Folder of the store."
 )
+store_option = _store()
+known_store_option = _store(callback=_there)
 """For commands that only make sense where a store is."""
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object for machines; no progress.")
 runner_option = click.option(

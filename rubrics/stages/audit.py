@@ -6,6 +6,7 @@ Rules look at all; where a model is given, it judges what they and others suspec
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rubrics import __version__, jsonio
@@ -23,7 +24,7 @@ from rubrics.stages.stage import Chunk
 from rubrics.stages.tasks import by_task, task_chunks
 from rubrics.store.chunks import Done, Output
 from rubrics.store.commit import StageRun
-from rubrics.store.scored import audits_of_others, hidden_tests, inputs_of, scored, scored_rows
+from rubrics.store.scored import audits_of_others, hidden_tests, inputs_of, remember, up_to_date
 from rubrics.store.store import Store
 
 if TYPE_CHECKING:
@@ -46,16 +47,20 @@ class Audit:
         self._judging = Judging(store, client, options.room) if client else None
         self._sources = (SOURCE, self._judging.source) if self._judging else (SOURCE,)
         self._auditor = "+".join(self._sources)
-        self._inputs = self._resting_on(options)
-        known = scored(store, self._auditor)
-        up_to_date = {task_id for task_id, digest in self._inputs.items() if known.get(task_id) == digest}
-        self._chunks = list(task_chunks(store, options, up_to_date))
+        self._options = options
 
-    def _resting_on(self, options: Options) -> dict[str, str]:
+    @cached_property
+    def _chunks(self) -> list[Chunk]:
+        """Not asked for in other processes, which only do chunks."""
+        left_out = up_to_date(self._store, self._auditor, self._inputs)
+        return list(task_chunks(self._store, self._options, left_out))
+
+    @cached_property
+    def _inputs(self) -> dict[str, str]:
         """By task, a digest of what its audit rests on."""
         hidden = hidden_tests(self._store)
         others = audits_of_others(self._store, self._sources) if self._judging else {}
-        settings = jsonio.dumps([code_digest(), options.room if self._judging else None])
+        settings = jsonio.dumps([code_digest(), self._options.room if self._judging else None])
         return inputs_of(self._store, settings, lambda task_id: (hidden.get(task_id), others.get(task_id)))
 
     @property
@@ -96,7 +101,7 @@ class Audit:
         said = list(self._judging.rows(suspects, out)) if self._judging else []
         out.append("audits", said)
         again = {row["task_id"] for row in said if row.get("failure_class")}
-        out.keep("whole", {task_id: self._inputs[task_id] for task_id in chunk.items if task_id not in again})
+        out.keep("whole", [task_id for task_id in chunk.items if task_id not in again])
         return chunk.rollouts
 
     def _facts(self, task_ids: tuple[str, ...]) -> dict[str, TaskFacts]:
@@ -111,9 +116,8 @@ class Audit:
         tasks = self._tasks()
         mine = "source IN (SELECT unnest($mine)) AND task_id IN (SELECT unnest($tasks))"
         run.carry("audits", mine, mine=list(self._sources), tasks=tasks)
-        run.carry("scored", "judge = $judge AND task_id IN (SELECT unnest($tasks))", judge=self._auditor, tasks=tasks)
-        whole = {task_id: digest for item in done for task_id, digest in item.kept["whole"].items()}
-        run.append("scored", scored_rows(self._auditor, whole))
+        whole = [task_id for item in done for task_id in item.kept["whole"]]
+        remember(run, self._auditor, tasks, whole, self._inputs)
 
 
 def _count(out: Output, task_id: str, findings: Sequence[Finding], read: bool) -> None:

@@ -27,7 +27,7 @@ from rubrics.stages.tasks import task_chunks
 from rubrics.store.chunks import Done, Output
 from rubrics.store.commit import StageRun
 from rubrics.store.grade_rows import grade_table
-from rubrics.store.scored import LAST_JUDGE, inputs_of, scored, scored_rows
+from rubrics.store.scored import LAST_JUDGE, inputs_of, remember, up_to_date
 from rubrics.store.store import Store
 
 
@@ -70,10 +70,8 @@ class Score:
         self._judge = bench.judge.name if bench else builtin.NAME
         self._repeats = options.repeats if bench else 1
         self._inputs = inputs_of(store, self._settings(), lambda task_id: rubric_files.digests(store.paths, task_id))
-        known = scored(store, self._judge)
-        up_to_date = {task_id for task_id, digest in self._inputs.items() if known.get(task_id) == digest}
         refuse_unmeasured(store, [task_id for chunk in task_chunks(store, options) for task_id in chunk.items])
-        self._chunks = list(task_chunks(store, options, up_to_date))
+        self._chunks = list(task_chunks(store, options, up_to_date(store, self._judge, self._inputs)))
         self._rubrics = self._loaded()
         entered = environment is not None and any(running.wanted(self._rubrics))
         self._environment = environment() if environment is not None and entered else None
@@ -140,7 +138,7 @@ class Score:
             again |= self._judged(out, self._bench, judging.cases(self._store, rubrics, self._options))
         for who, opener in self._openers():
             out.keep(who, opener.entered_of(measured_ids))
-        out.keep("whole", {task_id: self._inputs[task_id] for task_id in rubrics if task_id not in again})
+        out.keep("whole", [task_id for task_id in rubrics if task_id not in again])
         return chunk.rollouts
 
     def _run(self, out: Output, environment: Environment, rubrics: Mapping[str, Mapping[Kind, Rubric]]) -> set[str]:
@@ -186,8 +184,8 @@ class Score:
         lines: list[CensusLine] = []
         for who, opener in self._openers():
             lines += [replace(line, place=who) for line in opener.census(self.name, (item.kept[who] for item in done))]
-        run.carry("scored", mine, tasks=tasks, judge=self._judge)
-        run.append("scored", scored_rows(self._judge, {t: d for item in done for t, d in item.kept["whole"].items()}))
+        whole = [task_id for item in done for task_id in item.kept["whole"]]
+        remember(run, self._judge, tasks, whole, self._inputs)
         run.carry("chosen", "what = $what", what=LAST_JUDGE)
         run.append("chosen", [{"what": LAST_JUDGE, "value": self._judge}])
         if {row["judge"] for row in self._store.query("SELECT DISTINCT judge FROM grades").to_pylist()} - {self._judge}:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from rubrics.digests import digest128
+from rubrics.store.commit import StageRun
 from rubrics.store.store import Store
 
 LAST_JUDGE = "judge"
@@ -51,15 +51,17 @@ def audits_of_others(store: Store, sources: Sequence[str]) -> dict[str, str]:
     return {row["task_id"]: row["digest"] for row in rows}
 
 
-def scored(store: Store, judge: str) -> dict[str, str]:
-    """By task, the digest of what the judge's stored scores rest on; none where it could not score in full."""
-    return {row["task_id"]: row["inputs"] for row in store.rows("scored", where="judge = $judge", judge=judge)}
+def up_to_date(store: Store, judge: str, inputs: Mapping[str, str]) -> set[str]:
+    """The tasks that the judge, or auditors, did in full by these inputs."""
+    rows = store.rows("scored", where="judge = $judge", judge=judge)
+    return {row["task_id"] for row in rows if inputs.get(row["task_id"]) == row["inputs"]}
 
 
-def scored_rows(judge: str, inputs: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-    """Rows of `scored`."""
-    for task_id, digest in sorted(inputs.items()):
-        yield {"task_id": task_id, "judge": judge, "inputs": digest}
+def remember(run: StageRun, judge: str, tasks: Sequence[str], whole: Iterable[str], inputs: Mapping[str, str]) -> None:
+    """Have the run say of these tasks which the judge, or auditors, did in full (`whole`), and by what inputs."""
+    run.carry("scored", "judge = $judge AND task_id IN (SELECT unnest($tasks))", judge=judge, tasks=list(tasks))
+    rows = [{"task_id": task_id, "judge": judge, "inputs": inputs[task_id]} for task_id in sorted(whole)]
+    run.append("scored", rows)
 
 
 def last_judge(store: Store) -> str | None:
